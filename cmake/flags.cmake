@@ -1,0 +1,18 @@
+# Compile flags of every target. Floating-point contraction is off: an FMA is written as one, so that
+# results do not depend on what a compiler chooses to contract.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+add_compile_options(-Wall -Wextra -Werror -march=x86-64-v2 -ffp-contract=off -fno-math-errno)
+if(TBOOST_SANITIZE)
+  add_compile_options(-fsanitize=${TBOOST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TBOOST_SANITIZE})
+endif()
+if(TBOOST_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+
+# Instruction sets of the kernels: name and flags. Each kernel source is compiled once per line.
+set(TBOOST_ISAS baseline avx2 avx512)
+set(TBOOST_ISA_FLAGS_baseline -march=x86-64-v2)
+set(TBOOST_ISA_FLAGS_avx2 -march=x86-64-v3)
+set(TBOOST_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)

@@ -1,0 +1,1 @@
+# The installed tree: program, library, headers and a CMake package.
