@@ -1,6 +1,7 @@
 // A small inline list of dimensions.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -42,7 +43,8 @@ class Shape {
   int rank_ = 0;
 };
 
-// elements(), or nullopt where a dimension is negative or the product passes 2^62.
+// elements(), or nullopt where there are more than kMaxRank dimensions, one is negative, or the
+// product, taken from the left, passes 2^62.
 std::optional<uint64_t> CheckedElements(std::span<const int64_t> dims);
 
 }  // namespace tboost
