@@ -1,0 +1,172 @@
+// The fast kernels: plain pointers, sizes and strides. Each kernel is one source, NAME.isa.cc, compiled
+// once per instruction set, and one line of kernels.inc; a table of them is chosen once per plan.
+//
+// Every kernel is a struct of arguments and two functions over it:
+//   int64_t Tasks(args)                     how many independent tasks the call splits into
+//   table.kernel(args, task, scratch)       runs one task; tasks may run in any order on any thread
+// `scratch` is the calling thread's own memory of at least ScratchBytes(args), 64-byte aligned.
+//
+// Numeric contract: an output element is one accumulation chain over ascending k in f32 (FMA where the
+// instruction set has it), whatever m, the tiles and the division into tasks; so a row of a batch has the
+// bits of that row alone. All vectors have 16 lanes on every instruction set and reduce in one order.
+// Arguments are trusted: the caller has checked shapes. No kernel allocates, throws or synchronises.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "src/base/cpu_features.h"
+#include "src/tensor/dtype.h"
+#include "src/tensor/panel.h"
+#include "src/tensor/sequence_layout.h"
+
+namespace tboost::kernels {
+
+enum class Activation : uint8_t { kNone, kGeluErf, kGeluTanh, kGeluQuick, kSilu, kRelu, kTanh };
+enum class NormKind : uint8_t { kNone, kLayer, kRms };
+
+// Normalisation of rows: layer (x - mean) / sqrt(var + eps) * gamma + beta, rms x / sqrt(mean(x^2) + eps) * gamma.
+struct Norm {
+  NormKind kind = NormKind::kNone;
+  const float* gamma = nullptr;  // [k]
+  const float* beta = nullptr;   // [k] or null
+  float eps = 0;
+};
+
+// c = residual + activation(norm(a) . W^T + bias), row by row; with `gated`, the columns of W come as 16
+// gate, 16 up, 16 gate... and c = activation(gate) * up (+ residual) has n / 2 columns. All f32 but W.
+struct GemmArgs {
+  int64_t m = 0, n = 0, k = 0;       // n counts W's columns (both kinds when gated)
+  const float* a = nullptr;          // [m, k], rows lda apart
+  int64_t lda = 0;
+  Norm norm;                         // applied to the rows of a
+  DType weight_dtype = DType::kF32;
+  const void* panels = nullptr;      // packed W (tensor/panel.h)
+  const float* bias = nullptr;       // [n] or null; interleaved as W's columns when gated
+  Activation activation = Activation::kNone;
+  bool gated = false;
+  const float* residual = nullptr;   // [m, n or n/2], rows ldr apart; may be c itself
+  int64_t ldr = 0;
+  float* c = nullptr;                // [m, n or n/2], rows ldc apart
+  int64_t ldc = 0;
+  int64_t tile_m = 0;                // rows and columns of a task, from ChooseTile
+  int64_t tile_n = 0;                // a multiple of 16 (32 when gated)
+};
+// Sets tile_m and tile_n for `threads` threads and these cache sizes (bytes). Never changes results.
+void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
+
+// out = softmax(scale * q . k^T) v per sequence and head. A query at position p sees keys [0, p] when
+// causal, of those only the last `window` (itself included) when window > 0; else all keys of its sequence.
+// Query heads [g * heads / kv_heads, (g + 1) * heads / kv_heads) share key/value head g. Keys are taken in
+// blocks of kPageTokens at absolute positions, merged in order. A row that sees no key gives 0.
+struct AttentionArgs {
+  const float* q = nullptr;    // [tokens, heads * head_dim], rows ldq apart
+  int64_t ldq = 0;
+  const float* k = nullptr;    // [tokens, kv_heads * head_dim], rows ldkv apart; null: keys in `cache`
+  const float* v = nullptr;
+  int64_t ldkv = 0;
+  KvCacheView cache;           // read where k is null; holds this step's tokens already
+  float* out = nullptr;        // [tokens, heads * head_dim], rows ldo apart
+  int64_t ldo = 0;
+  int heads = 0, kv_heads = 0, head_dim = 0;
+  float scale = 1;
+  float softcap = 0;           // 0: none; else scores become softcap * tanh(score / softcap)
+  bool causal = false;
+  int window = 0;
+  const SequenceLayout* layout = nullptr;
+};
+
+// For each token: q and k heads optionally RMS-normalised over head_dim, then rotated; k and v stored to
+// the cache where there is one, else k is rewritten in place. Rotation pairs (i, i + rotary_dim / 2).
+struct RopeKvArgs {
+  float* q = nullptr;           // [tokens, heads * head_dim], rotated in place, rows ldq apart
+  int64_t ldq = 0;
+  float* k = nullptr;           // [tokens, kv_heads * head_dim], rows ldkv apart
+  const float* v = nullptr;
+  int64_t ldkv = 0;
+  const float* angles = nullptr;  // [tokens, rotary_dim]: cos of each pair, then sin; null: no rotation
+  int heads = 0, kv_heads = 0, head_dim = 0, rotary_dim = 0;
+  const float* q_gamma = nullptr;  // [head_dim] or null
+  const float* k_gamma = nullptr;
+  float eps = 0;
+  KvCacheView cache;              // base null: none
+  const SequenceLayout* layout = nullptr;
+};
+
+// out = norm(x + residual); the sum is stored too where `sum` is set. Statistics in f32.
+struct NormArgs {
+  int64_t m = 0, k = 0;
+  const float* x = nullptr;
+  int64_t ldx = 0;
+  const float* residual = nullptr;  // [m, k] or null
+  int64_t ldr = 0;
+  Norm norm;
+  float* sum = nullptr;  // [m, k] or null; may be x or residual
+  int64_t lds = 0;
+  float* out = nullptr;
+  int64_t ldo = 0;
+};
+
+// out[t] = scale * row ids[t] of the packed table.
+struct EmbedArgs {
+  int64_t tokens = 0, k = 0;
+  const int32_t* ids = nullptr;
+  DType dtype = DType::kF32;
+  const void* panels = nullptr;
+  float scale = 1;
+  float* out = nullptr;
+  int64_t ldo = 0;
+};
+
+// out = activation(x), elementwise over [m, k].
+struct ActivationArgs {
+  int64_t m = 0, k = 0;
+  const float* x = nullptr;
+  int64_t ldx = 0;
+  Activation activation = Activation::kNone;
+  float* out = nullptr;
+  int64_t ldo = 0;
+};
+
+// out = x + y or x * y over [m, k]; y is [m, k], or one row for all (ldy == 0).
+struct BinaryArgs {
+  int64_t m = 0, k = 0;
+  const float* x = nullptr;
+  int64_t ldx = 0;
+  const float* y = nullptr;
+  int64_t ldy = 0;
+  bool multiply = false;
+  float* out = nullptr;
+  int64_t ldo = 0;
+};
+
+struct SoftmaxArgs {  // rows
+  int64_t m = 0, k = 0;
+  const float* x = nullptr;
+  int64_t ldx = 0;
+  float* out = nullptr;
+  int64_t ldo = 0;
+};
+
+struct Scratch {
+  char* data = nullptr;
+  size_t bytes = 0;
+};
+
+#define TBOOST_KERNEL(name, Args)        \
+  int64_t Tasks(const Args& args);       \
+  size_t ScratchBytes(const Args& args);
+#include "src/kernels/kernels.inc"
+#undef TBOOST_KERNEL
+
+struct KernelTable {
+  Isa isa;
+#define TBOOST_KERNEL(name, Args) void (*name)(const Args& args, int64_t task, Scratch scratch);
+#include "src/kernels/kernels.inc"
+#undef TBOOST_KERNEL
+};
+
+// The kernels of an instruction set; the caller makes sure that this CPU has it.
+const KernelTable& Kernels(Isa isa);
+
+}  // namespace tboost::kernels
