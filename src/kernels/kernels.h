@@ -18,6 +18,7 @@
 #include "src/base/cpu_features.h"
 #include "src/tensor/dtype.h"
 #include "src/tensor/panel.h"
+#include "src/tensor/scratch.h"
 #include "src/tensor/sequence_layout.h"
 
 namespace tboost::kernels {
@@ -146,11 +147,6 @@ struct SoftmaxArgs {  // rows
   int64_t ldx = 0;
   float* out = nullptr;
   int64_t ldo = 0;
-};
-
-struct Scratch {
-  char* data = nullptr;
-  size_t bytes = 0;
 };
 
 #define TBOOST_KERNEL(name, Args)        \
