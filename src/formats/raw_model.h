@@ -26,6 +26,7 @@ struct RawTensor {
 // Mapped files and the tensors in them. Immutable and movable; any number of threads may read.
 class RawModel {
  public:
+  RawModel() = default;  // no tensors
   // A name given twice, or a tensor outside its file, is kCorrupt.
   static Result<RawModel> Make(std::vector<MappedFile> files, std::vector<RawTensor> tensors);
 
@@ -44,7 +45,6 @@ class RawModel {
   }
 
  private:
-  RawModel() = default;
   std::vector<MappedFile> files_;
   std::vector<RawTensor> tensors_;
   std::vector<uint32_t> by_name_;  // positions in tensors_, sorted by name

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -18,7 +17,6 @@ namespace tboost {
 
 inline constexpr uint64_t kOmAlignment = 64;        // of every section
 inline constexpr uint64_t kOmPageAlignment = 4096;  // for sections that are mapped as weights
-inline constexpr size_t kOmMaxNameBytes = 63;
 inline constexpr size_t kOmMaxSections = 4096;
 
 struct OmSection {
@@ -38,8 +36,8 @@ class OmWriter {
   OmWriter(OmWriter&&) noexcept;
   ~OmWriter();
 
-  // `alignment` is a power of two from kOmAlignment to kOmPageAlignment. Names are printable ASCII,
-  // 1 to kOmMaxNameBytes bytes, each used once. A misuse is kInvalidArgument.
+  // `alignment` is a power of two from kOmAlignment to kOmPageAlignment. Names are printable ASCII
+  // without spaces, 1 to 63 bytes, each used once. A misuse is kInvalidArgument.
   Status BeginSection(std::string_view name, uint64_t alignment = kOmAlignment);
   Status Append(std::string_view bytes);
   Status EndSection();
@@ -89,10 +87,5 @@ class OmReader {
   std::string name_;
   std::vector<OmSection> sections_;
 };
-
-// The checksum that the header of a container must hold: XXH64 of the header with its checksum
-// field zero, followed by the section table. nullopt where header or table do not lie within
-// `bytes`.
-std::optional<uint64_t> OmHeaderChecksum(std::string_view bytes);
 
 }  // namespace tboost
