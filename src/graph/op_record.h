@@ -121,6 +121,7 @@ struct OpCase {
   Attributes attributes;
   std::vector<int32_t> lengths;              // of sequences, where a layout is an operand
   std::vector<int32_t> past;                 // cached tokens per sequence
+  int64_t index_limit = 0;                   // i32 operands hold indices below this
   bool outliers = false;                     // some channels 1e3 times larger
 };
 
@@ -153,7 +154,10 @@ struct OpRecord {
                                           const Attributes& attributes) = nullptr;
   // The specification: straight loops in double.
   Status (*reference)(const RefCall& call) = nullptr;
-  Cost (*cost)(std::span<const Shape> inputs, std::span<const Shape> outputs, const Attributes&) = nullptr;
+  // Of views without data: dtypes and shapes (a layout's is [tokens, sequences]; an absent operand has
+  // rank 0).
+  Cost (*cost)(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
+               const Attributes& attributes) = nullptr;
   // The kernel call; null: only the reference runs it.
   Result<KernelCall> (*lower)(const LowerContext& context) = nullptr;
   // Gradients of the inputs (kNone where there is none) as nodes added to the graph; null: not defined.

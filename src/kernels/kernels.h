@@ -63,9 +63,10 @@ void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
 struct AttentionArgs {
   const float* q = nullptr;    // [tokens, heads * head_dim], rows ldq apart
   int64_t ldq = 0;
-  const float* k = nullptr;    // [tokens, kv_heads * head_dim], rows ldkv apart; null: keys in `cache`
-  const float* v = nullptr;
-  int64_t ldkv = 0;
+  const float* k = nullptr;    // [tokens, kv_heads * head_dim], rows ldk apart; null: keys in `cache`
+  int64_t ldk = 0;
+  const float* v = nullptr;    // rows ldv apart
+  int64_t ldv = 0;
   KvCacheView cache;           // read where k is null; holds this step's tokens already
   float* out = nullptr;        // [tokens, heads * head_dim], rows ldo apart
   int64_t ldo = 0;
@@ -77,21 +78,28 @@ struct AttentionArgs {
   const SequenceLayout* layout = nullptr;
 };
 
-// For each token: q and k heads optionally RMS-normalised over head_dim, then rotated; k and v stored to
-// the cache where there is one, else k is rewritten in place. Rotation pairs (i, i + rotary_dim / 2).
+// For each token: q and k heads optionally RMS-normalised over head_dim, then rotated, into q_out and
+// k_out; where there is a cache, k and v are stored to it instead and k_out is unused. Rotation pairs
+// (i, i + rotary_dim / 2). heads or kv_heads may be 0 (that side's pointers are then null).
 struct RopeKvArgs {
-  float* q = nullptr;           // [tokens, heads * head_dim], rotated in place, rows ldq apart
+  const float* q = nullptr;  // [tokens, heads * head_dim], rows ldq apart
   int64_t ldq = 0;
-  float* k = nullptr;           // [tokens, kv_heads * head_dim], rows ldkv apart
-  const float* v = nullptr;
-  int64_t ldkv = 0;
+  float* q_out = nullptr;    // rows ldq_out apart; may be q itself
+  int64_t ldq_out = 0;
+  const float* k = nullptr;  // [tokens, kv_heads * head_dim], rows ldk apart
+  int64_t ldk = 0;
+  const float* v = nullptr;  // rows ldv apart; read only where there is a cache
+  int64_t ldv = 0;
+  float* k_out = nullptr;    // rows ldk_out apart; may be k itself
+  int64_t ldk_out = 0;
   const float* angles = nullptr;  // [tokens, rotary_dim]: cos of each pair, then sin; null: no rotation
   int heads = 0, kv_heads = 0, head_dim = 0, rotary_dim = 0;
   const float* q_gamma = nullptr;  // [head_dim] or null
   const float* k_gamma = nullptr;
   float eps = 0;
-  KvCacheView cache;              // base null: none
-  const SequenceLayout* layout = nullptr;
+  KvCacheView cache;               // base null: none
+  int64_t tokens = 0;
+  const SequenceLayout* layout = nullptr;  // null where there is no cache
 };
 
 // out = norm(x + residual); the sum is stored too where `sum` is set. Statistics in f32.
