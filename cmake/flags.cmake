@@ -13,11 +13,11 @@ include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
 
 # Instruction sets of the kernels: name and flags. Each kernel source is compiled once per line.
 set(TBOOST_ISAS baseline avx2 avx512)
-set(TBOOST_ISA_FLAGS_baseline -march=x86-64-v2)
-set(TBOOST_ISA_FLAGS_avx2 -march=x86-64-v3)
-set(TBOOST_ISA_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+set(TBOOST_ISA_FLAGS_baseline -O3 -march=x86-64-v2)
+set(TBOOST_ISA_FLAGS_avx2 -O3 -march=x86-64-v3)
+set(TBOOST_ISA_FLAGS_avx512 -O3 -march=x86-64-v4 -mprefer-vector-width=512)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its AVX-512 header trips over these by itself
   list(APPEND TBOOST_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 # AVX-512's shape in plain C++, linked into kernel tests only.
-set(TBOOST_ISA_FLAGS_emulated -march=x86-64-v3)
+set(TBOOST_ISA_FLAGS_emulated -O1 -march=x86-64-v3)

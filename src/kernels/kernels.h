@@ -15,11 +15,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "src/base/cpu_features.h"
 #include "src/tensor/dtype.h"
 #include "src/tensor/panel.h"
 #include "src/tensor/scratch.h"
 #include "src/tensor/sequence_layout.h"
+
+namespace tboost {
+enum class Isa;  // base/cpu_features.h
+}
 
 namespace tboost::kernels {
 
@@ -164,7 +167,7 @@ struct SoftmaxArgs {  // rows
 #undef TBOOST_KERNEL
 
 struct KernelTable {
-  Isa isa;
+  const char* name;  // of the instruction set
 #define TBOOST_KERNEL(name, Args) void (*name)(const Args& args, int64_t task, Scratch scratch);
 #include "src/kernels/kernels.inc"
 #undef TBOOST_KERNEL

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "src/base/status.h"
 #include "src/tensor/dtype.h"
 
 namespace tboost {
