@@ -178,6 +178,9 @@ def sentencepiece_encoder(meta):
     rows = zip(*(meta["tokenizer.ggml." + column] for column in columns))
     control = {}
     for i, (piece, score, kind) in enumerate(rows):
+        # the file holds the blanks of user-defined pieces as they stand in a text
+        if kind == gguf.TokenType.USER_DEFINED:
+            piece = piece.replace(" ", "\u2581")
         proto.pieces.add(piece=piece, score=score, type=kind)
         if kind == gguf.TokenType.CONTROL:
             control[piece] = i
