@@ -24,8 +24,7 @@ class ByteReader {
   bool done() const { return remaining() == 0; }
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  Result<T> Read(std::string_view what) {
+  requires std::is_trivially_copyable_v<T> Result<T> Read(std::string_view what) {
     if (remaining() < sizeof(T)) return Truncated(what, sizeof(T));
     T value;
     std::memcpy(&value, bytes_.data() + offset_, sizeof(T));
@@ -62,17 +61,17 @@ class ByteReader {
 class ByteWriter {
  public:
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  void Write(T value) {
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
-  }
+  requires std::is_trivially_copyable_v<T>
+  void Write(T value) { bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T)); }
   void WriteBytes(std::string_view bytes) { bytes_.append(bytes); }
   void WriteString(std::string_view text) {
     Write<uint64_t>(text.size());
     WriteBytes(text);
   }
   // Appends zeros up to a multiple of `alignment`.
-  void Align(size_t alignment) { bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment); }
+  void Align(size_t alignment) {
+    bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+  }
   size_t size() const { return bytes_.size(); }
   const std::string& bytes() const { return bytes_; }
   std::string Take() { return std::move(bytes_); }

@@ -1,4 +1,5 @@
-// Files: read-only mappings, and writing through a temporary name so that no half-written file is seen.
+// Files: read-only mappings, and writing through a temporary name so that no half-written file is
+// seen.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace tboost {
 
-// A whole regular file mapped read-only. Movable; the bytes live as long as the object. Any number of
-// threads may read.
+// A whole regular file mapped read-only. Movable; the bytes live as long as the object. Any number
+// of threads may read.
 class MappedFile {
  public:
   static Result<MappedFile> Open(const std::string& path);
@@ -45,9 +46,9 @@ class AtomicFile {
   AtomicFile& operator=(AtomicFile&& other) noexcept = delete;
   ~AtomicFile();
 
-  Status Write(std::string_view bytes);                        // appends
-  Status WriteAt(uint64_t offset, std::string_view bytes);     // leaves the append position alone
-  Status PadTo(uint64_t alignment);                            // zeros up to a multiple of alignment
+  Status Write(std::string_view bytes);                     // appends
+  Status WriteAt(uint64_t offset, std::string_view bytes);  // leaves the append position alone
+  Status PadTo(uint64_t alignment);                         // zeros up to a multiple of alignment
   uint64_t size() const { return size_; }
   Status Commit();
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "src/base/utf8.h"
+
 namespace tboost {
 namespace {
 
@@ -28,7 +30,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool key(std::string& key) override {
     const auto [member, is_new] = open_.back()->get_ref<Json::object_t&>().try_emplace(key);
     if (!is_new && !limits_.allow_duplicate_keys)
-      return Fail(fmt::format("the key \"{}\" appears twice in one object", key.substr(0, 200)));
+      return Fail(fmt::format("the key \"{}\" appears twice in one object", ShortenUtf8(key, 200)));
     member_ = &member->second;
     return true;
   }
@@ -38,7 +40,7 @@ class Builder : public nlohmann::json_sax<Json> {
     // to a reader.
     std::string_view what = error.what();
     if (const size_t tag = what.find("] "); tag != what.npos) what.remove_prefix(tag + 2);
-    return Fail(what);
+    return Fail(ReplaceInvalidUtf8(what));
   }
 
   Status TakeStatus() { return std::move(status_); }
@@ -145,8 +147,8 @@ Result<T> Convert(const Json& value, std::string_view key, std::string_view name
   std::string text = value.is_structured() ? std::string(value.type_name())
                                            : value.dump(-1, ' ', /*ensure_ascii=*/true,
                                                         Json::error_handler_t::replace);
-  if (text.size() > 80) text = text.substr(0, 77) + "...";
-  return CorruptError("{}: \"{}\" must be {}, got {}", name, key, Reader<T>::kKind, text);
+  return CorruptError("{}: \"{}\" must be {}, got {}", name, key, Reader<T>::kKind,
+                      ShortenUtf8(text, 80));
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ struct JsonLimits {
 // Parses `text`; `name` starts the message of a failure, which has the position.
 Result<Json> ParseJson(std::string_view text, std::string_view name, const JsonLimits& limits = {});
 
-// The member `key` of `object` as a T (bool, int64_t, double, std::string); `fallback` where absent or
-// null; an error where of another type. Integers must be exact.
+// The member `key` of `object` as a T (bool, int64_t, double, std::string); `fallback` where absent
+// or null; an error where of another type. Integers must be exact.
 template <class T>
 Result<T> JsonGet(const Json& object, std::string_view key, T fallback, std::string_view name);
 // The same where the member must be there.

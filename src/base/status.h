@@ -7,9 +7,9 @@
 
 namespace tboost {
 
-#define TBOOST_DEFINE_ERROR(Name, code)                                        \
-  template <class... Args>                                                     \
-  Status Name(fmt::format_string<Args...> format, Args&&... args) {            \
+#define TBOOST_DEFINE_ERROR(Name, code)                                                \
+  template <class... Args>                                                             \
+  Status Name(fmt::format_string<Args...> format, Args&&... args) {                    \
     return Status(StatusCode::code, fmt::format(format, std::forward<Args>(args)...)); \
   }
 TBOOST_DEFINE_ERROR(InvalidArgumentError, kInvalidArgument)
@@ -26,15 +26,15 @@ TBOOST_DEFINE_ERROR(InternalError, kInternal)
 // A programmer error that no input can reach: aborts in debug builds, otherwise returns an internal
 // error from the enclosing function (whose result converts from Status).
 #ifdef NDEBUG
-#define TBOOST_CHECK(condition)                                                               \
-  do {                                                                                        \
-    if (!(condition))                                                                         \
+#define TBOOST_CHECK(condition)                                                                  \
+  do {                                                                                           \
+    if (!(condition))                                                                            \
       return ::tboost::InternalError("{}:{}: check failed: {}", __FILE__, __LINE__, #condition); \
   } while (0)
 #else
-#define TBOOST_CHECK(condition)           \
-  do {                                    \
-    if (!(condition)) __builtin_trap();   \
+#define TBOOST_CHECK(condition)         \
+  do {                                  \
+    if (!(condition)) __builtin_trap(); \
   } while (0)
 #endif
 

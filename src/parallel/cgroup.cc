@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "src/parallel/system_text.h"
+#include "src/base/system_text.h"
 
 namespace tboost {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "src/base/system_text.h"
 #include "src/parallel/cgroup.h"
-#include "src/parallel/system_text.h"
 
 namespace tboost {
 namespace {

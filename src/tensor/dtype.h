@@ -8,18 +8,31 @@
 
 namespace tboost {
 
-// Blocked formats keep the codes of their GGUF block (ggml's published layout) and are named like it.
+// Blocked formats keep the codes of their GGUF block (ggml's published layout) and are named like
+// it.
 enum class DType : uint8_t {
-  kF32, kF16, kBF16, kI8, kU8, kI32, kI64, kBool,
-  kQ8_0, kQ4_0, kQ4_1, kQ5_0, kQ4_K, kQ6_K,
+  kF32,
+  kF16,
+  kBF16,
+  kI8,
+  kU8,
+  kI32,
+  kI64,
+  kBool,
+  kQ8_0,
+  kQ4_0,
+  kQ4_1,
+  kQ5_0,
+  kQ4_K,
+  kQ6_K,
 };
 
 struct DTypeInfo {
   DType dtype;
-  std::string_view name;   // "f32", "q4_1"...: as in text forms, reports and options
-  int block_elements;      // 1 for plain types; blocks run along k (the last dimension)
-  int block_bytes;         // as stored in files
-  int panel_block_bytes;   // bytes of one block of one column in a packed panel (tensor/panel.h)
+  std::string_view name;  // "f32", "q4_1"...: as in text forms, reports and options
+  int block_elements;     // 1 for plain types; blocks run along k (the last dimension)
+  int block_bytes;        // as stored in files
+  int panel_block_bytes;  // bytes of one block of one column in a packed panel (tensor/panel.h)
   bool quantised() const { return block_elements > 1; }
 };
 

@@ -16,7 +16,8 @@ class Shape {
  public:
   static constexpr int kMaxRank = 8;
   Shape() = default;
-  Shape(std::initializer_list<int64_t> dims) : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
+  Shape(std::initializer_list<int64_t> dims)
+      : Shape(std::span<const int64_t>(dims.begin(), dims.size())) {}
   explicit Shape(std::span<const int64_t> dims) : rank_(static_cast<int>(dims.size())) {
     for (int i = 0; i < rank_; ++i) dims_[i] = dims[i];
   }

@@ -15,9 +15,13 @@ struct TensorView {
   int64_t row_stride = 0;  // elements between the starts of rows; 0: shape.back()
 
   template <class T>
-  T* as() const { return static_cast<T*>(data); }
+  T* as() const {
+    return static_cast<T*>(data);
+  }
   int64_t stride() const { return row_stride ? row_stride : (shape.rank() ? shape.back() : 1); }
-  int64_t rows() const { return shape.rank() && shape.back() ? shape.elements() / shape.back() : shape.rank() ? 0 : 1; }
+  int64_t rows() const {
+    return shape.rank() && shape.back() ? shape.elements() / shape.back() : shape.rank() ? 0 : 1;
+  }
 };
 
 }  // namespace tboost

@@ -1,6 +1,7 @@
 // Reading of the small text files of /sys and /proc.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
