@@ -1,16 +1,17 @@
 // Packed weights: one layout for every instruction set, also the layout of embeddings (rows are
 // gathered from panels, so a tied table is stored once).
 //
-// A weight W of n output columns and k inputs (a row-major [n, k] matrix in files) is cut into panels
-// of 16 columns; the last one is padded with zeros. Inside a panel k ascends:
+// A weight W of n output columns and k inputs (a row-major [n, k] matrix in files) is cut into
+// panels of 16 columns; the last one is padded with zeros. Inside a panel k ascends:
 //   f32        [k][16]
 //   f16, bf16  [k/2][16][2]   pairs of k side by side; an odd k is padded with zeros
-//   q8_0       per block of 32 k:  d[16] f16, then [8][16] words of 4 signed codes (k, k+1, k+2, k+3)
-//   q4_0       per block of 32 k:  d[16] f16, then [4][16] words of 8 codes of 4 bits (k lowest)
-//   q4_1       per block of 32 k:  d[16] f16, m[16] f16, then codes as q4_0
-//   q5_0       per block of 32 k:  d[16] f16, [16] words with the fifth bits (bit i: k = i), then codes as q4_0
-//   q4_k       per block of 256 k: d[16] f16, dmin[16] f16, scale[8][16] u8, min[8][16] u8, then [32][16] words as q4_0
-//   q6_k       per block of 256 k: d[16] f16, scale[16][16] i8, [32][16] words of the low 4 bits as q4_0,
+//   q8_0       per block of 32 k:  d[16] f16, then [8][16] words of 4 signed codes (k, k+1, k+2,
+//   k+3) q4_0       per block of 32 k:  d[16] f16, then [4][16] words of 8 codes of 4 bits (k
+//   lowest) q4_1       per block of 32 k:  d[16] f16, m[16] f16, then codes as q4_0 q5_0       per
+//   block of 32 k:  d[16] f16, [16] words with the fifth bits (bit i: k = i), then codes as q4_0
+//   q4_k       per block of 256 k: d[16] f16, dmin[16] f16, scale[8][16] u8, min[8][16] u8, then
+//   [32][16] words as q4_0 q6_k       per block of 256 k: d[16] f16, scale[16][16] i8, [32][16]
+//   words of the low 4 bits as q4_0,
 //                                  [16][16] words of the high 2 bits (16 codes a word, k lowest)
 // GGUF blocks keep their codes: packing and unpacking are exact inverses.
 #pragma once
@@ -24,16 +25,21 @@ namespace tboost {
 
 inline constexpr int kPanelColumns = 16;
 
-// Bytes of one panel, and of all ceil(n / 16) panels. nullopt: k is no multiple of the block, or overflow.
+// Bytes of one panel, and of all ceil(n / 16) panels. nullopt: k is no multiple of the block,
+// overflow, or an integer type, which has no panels.
 std::optional<uint64_t> PanelBytes(DType dtype, int64_t k);
 std::optional<uint64_t> PackedBytes(DType dtype, int64_t n, int64_t k);
 
-// Packs `rows` rows of storage format `dtype` (contiguous, k elements each) as columns 0..rows-1 of the
-// panels at `panels` (whole panels: the missing columns of the last one become zero).
+// The functions below trust their arguments: sizes that the two above have answered, buffers that
+// hold them. Row data may lie at any address; panels are aligned to 4 bytes.
+
+// Packs `rows` rows of storage format `dtype` (contiguous, k elements each) as columns 0..rows-1 of
+// the panels at `panels` (whole panels: the missing columns of the last one become zero).
 void PackPanels(DType dtype, const void* row_data, int64_t rows, int64_t k, void* panels);
 
 // The inverse: rows [first, first + rows) in their storage format.
-void UnpackPanels(DType dtype, const void* panels, int64_t first, int64_t rows, int64_t k, void* row_data);
+void UnpackPanels(DType dtype, const void* panels, int64_t first, int64_t rows, int64_t k,
+                  void* row_data);
 
 // One row of a storage format as f32, exactly as the format defines it.
 void DequantizeRow(DType dtype, const void* row, int64_t k, float* out);
