@@ -17,7 +17,7 @@ namespace tboost {
 struct RawTensor {
   std::string name;
   DType dtype = DType::kF32;
-  Shape shape;          // row-major, outermost first (the reverse of GGUF's `ne`)
+  Shape shape = {};     // row-major, outermost first (the reverse of GGUF's `ne`)
   int file = 0;         // index into RawModel::files()
   uint64_t offset = 0;  // from the start of the file; no alignment is promised
   uint64_t bytes = 0;
