@@ -1,0 +1,86 @@
+#include "src/kernels/attention/attention_tasks.h"
+
+namespace tboost::kernels {
+namespace {
+
+constexpr int64_t kMaxRows = 128;  // amortises the packing of a key block
+constexpr int64_t kMinRows = 32;
+constexpr int64_t kEnoughTasks = 16;
+
+int64_t RoundUp16(int64_t n) { return (n + 15) / 16 * 16; }
+
+int64_t Group(const AttentionArgs& args) { return args.heads / args.kv_heads; }
+
+// Sequence s owns the slots from offsets[s] / tile + s on: ceil(length / tile) of them or one more,
+// which stays empty. So a task is found without a table.
+int64_t FirstSlot(const SequenceLayout& layout, int s, int64_t tile) {
+  return layout.offsets[s] / tile + s;
+}
+
+int64_t CountTasks(const AttentionArgs& args, int64_t tile) {
+  return FirstSlot(*args.layout, args.layout->sequences, tile) * args.kv_heads;
+}
+
+// Queries per task: fewer where there would be too few tasks to share out.
+int64_t TileQueries(const AttentionArgs& args) {
+  const auto tile = [&](int64_t rows) {
+    return rows > Group(args) ? rows / Group(args) : int64_t{1};
+  };
+  int64_t rows = kMaxRows;
+  while (rows > kMinRows && CountTasks(args, tile(rows)) < kEnoughTasks) rows /= 2;
+  return tile(rows);
+}
+
+}  // namespace
+
+int64_t Tasks(const AttentionArgs& args) { return CountTasks(args, TileQueries(args)); }
+
+size_t ScratchBytes(const AttentionArgs& args) {
+  return static_cast<size_t>(LayOutAttentionScratch(args).floats) * sizeof(float);
+}
+
+AttentionTask LocateAttentionTask(const AttentionArgs& args, int64_t task) {
+  const SequenceLayout& layout = *args.layout;
+  const int64_t tile = TileQueries(args);
+  // The last queries of a causal sequence see the most keys: they come first.
+  const int64_t slots = FirstSlot(layout, layout.sequences, tile);
+  const int64_t slot = slots - 1 - task / args.kv_heads;
+  int low = 0, high = layout.sequences;
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (FirstSlot(layout, middle, tile) <= slot ? low : high) = middle;
+  }
+  AttentionTask found;
+  found.sequence = low;
+  found.kv_head = static_cast<int>(task % args.kv_heads);
+  found.first_query = (slot - FirstSlot(layout, low, tile)) * tile;
+  const int64_t left = layout.offsets[low + 1] - layout.offsets[low] - found.first_query;
+  found.queries = left <= 0 ? 0 : left < tile ? left : tile;
+  return found;
+}
+
+int64_t AttentionRows(const AttentionArgs& args) { return TileQueries(args) * Group(args); }
+
+AttentionScratch LayOutAttentionScratch(const AttentionArgs& args) {
+  const int64_t rows = AttentionRows(args);
+  AttentionScratch scratch;
+  scratch.padded_dim = RoundUp16(args.head_dim);
+  const auto take = [&](int64_t floats) {
+    const int64_t offset = scratch.floats;
+    scratch.floats += RoundUp16(floats);
+    return offset;
+  };
+  scratch.q = take(rows * args.head_dim);
+  scratch.out = take(rows * scratch.padded_dim);
+  scratch.sum = take(rows * 16);
+  scratch.max = take(rows);
+  scratch.begin = take(rows);
+  scratch.end = take(rows);
+  scratch.scores = take(kAttentionTileRows * kPageTokens);
+  scratch.keys = take(kPageTokens * int64_t{args.head_dim});
+  scratch.values = take(kPageTokens * scratch.padded_dim);
+  scratch.zeros = take(args.head_dim);
+  return scratch;
+}
+
+}  // namespace tboost::kernels

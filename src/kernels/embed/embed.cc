@@ -1,0 +1,12 @@
+#include "src/kernels/kernels.h"
+#include "src/kernels/rows.h"
+
+namespace tboost::kernels {
+
+int64_t Tasks(const EmbedArgs& args) { return RowTasks(args.tokens, args.k); }
+// One row in its storage format.
+size_t ScratchBytes(const EmbedArgs& args) {
+  return StorageBytes(args.dtype, static_cast<uint64_t>(args.k)).value_or(0);
+}
+
+}  // namespace tboost::kernels

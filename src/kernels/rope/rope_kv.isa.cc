@@ -1,0 +1,72 @@
+// Rotary positions, the norms of query and key heads, and the store of keys and values.
+#include "src/kernels/kernels.h"
+#include "src/kernels/norm/norm-inl.h"
+#include "src/kernels/rows.h"
+#include "src/kernels/simd/span-inl.h"
+
+namespace tboost::kernels::TBOOST_ISA {
+namespace {
+
+// Rotates the pairs (i, i + pairs) of x by the angles whose cosines come first, then the sines.
+void Rotate(const float* angles, int64_t pairs, const float* x, float* out) {
+  const float* sines = angles + pairs;
+  ForVectors(pairs, [&](int64_t i, auto span) TBOOST_INLINE_LAMBDA {
+    const F32x16 cosine = span.LoadFrom(angles + i), sine = span.LoadFrom(sines + i);
+    const F32x16 a = span.LoadFrom(x + i), b = span.LoadFrom(x + pairs + i);
+    span.StoreTo(a * cosine - b * sine, out + i);
+    span.StoreTo(b * cosine + a * sine, out + pairs + i);
+  });
+}
+
+// One head of one token; out may be x.
+void NormAndRotate(const RopeKvArgs& args, const float* gamma, int64_t token, const float* x,
+                   float* out) {
+  if (gamma) {
+    const RowStatistics row = Statistics(NormKind::kRms, args.eps, x, args.head_dim);
+    Normalize(row, gamma, nullptr, x, args.head_dim, out);
+    x = out;
+  }
+  const int rotated = args.angles ? args.rotary_dim : 0;
+  if (rotated) Rotate(args.angles + token * args.rotary_dim, rotated / 2, x, out);
+  if (x == out) return;
+  for (int d = rotated; d < args.head_dim; ++d) out[d] = x[d];
+}
+
+// Stores a token's key and value of one head into its place of the sequence's pages.
+void StoreToCache(const RopeKvArgs& args, int64_t token, int head, const float* k, const float* v) {
+  const SequenceLayout& layout = *args.layout;
+  const int32_t position = layout.Position(token);
+  const int32_t slot = position % kPageTokens;
+  const int64_t page =
+      layout.pages[layout.sequence_of[token] * layout.max_pages + position / kPageTokens];
+  const int64_t head_dim = args.head_dim;
+  float* key = args.cache.KeyPage(page, head) + slot / 16 * 16 * head_dim + slot % 16;
+  float* value = args.cache.ValuePage(page, head) + slot * head_dim;
+  for (int64_t d = 0; d < head_dim; ++d) key[d * 16] = k[d];
+  for (int64_t d = 0; d < head_dim; ++d) value[d] = v[d];
+}
+
+}  // namespace
+
+void rope_kv(const RopeKvArgs& args, int64_t task, Scratch scratch) {
+  const RowRange tokens =
+      RowsOfTask(task, args.tokens, int64_t{args.heads + 2 * args.kv_heads} * args.head_dim);
+  for (int64_t token = tokens.first; token < tokens.end; ++token) {
+    for (int head = 0; head < args.heads; ++head) {
+      const int64_t offset = int64_t{head} * args.head_dim;
+      NormAndRotate(args, args.q_gamma, token, args.q + token * args.ldq + offset,
+                    args.q_out + token * args.ldq_out + offset);
+    }
+    for (int head = 0; head < args.kv_heads; ++head) {
+      const int64_t offset = int64_t{head} * args.head_dim;
+      float* key = args.cache.base ? reinterpret_cast<float*>(scratch.data)
+                                   : args.k_out + token * args.ldk_out + offset;
+      NormAndRotate(args, args.k_gamma, token, args.k + token * args.ldk + offset, key);
+      if (args.cache.base) {
+        StoreToCache(args, token, head, key, args.v + token * args.ldv + offset);
+      }
+    }
+  }
+}
+
+}  // namespace tboost::kernels::TBOOST_ISA
