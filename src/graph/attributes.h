@@ -3,7 +3,8 @@
 // An operator declares a plain struct with defaults and lists its fields once:
 //   struct LinearAttributes {
 //     Activation activation = Activation::kNone;
-//     template <class V> void VisitFields(V& v) { v("activation", activation, "applied to the sum"); }
+//     template <class V> void VisitFields(V& v) { v("activation", activation, "applied to the
+//     sum"); }
 //   };
 // Parsing, text form, hash, equality, validation and documentation derive from that list.
 #pragma once
@@ -20,9 +21,11 @@
 namespace tboost {
 
 // Enumerations are stored by name.
-using AttributeValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
+using AttributeValue =
+    std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 
-// Sorted by name, no duplicates. Fields at their default are left out, so equal meaning is equal lists.
+// Sorted by name, no duplicates. Fields at their default are left out, so equal meaning is equal
+// lists.
 class Attributes {
  public:
   const AttributeValue* Find(std::string_view name) const;
@@ -45,7 +48,8 @@ struct AttributeSpec {
   std::vector<std::string> choices;  // of an enumeration
 };
 
-// Names of an enumeration's values: specialise with `static constexpr std::pair<E, std::string_view> kNames[]`.
+// Names of an enumeration's values: specialise with `static constexpr std::pair<E,
+// std::string_view> kNames[]`.
 template <class E>
 struct EnumNames;
 
@@ -95,7 +99,8 @@ bool FromAttribute(const AttributeValue& value, T& field) {
 
 }  // namespace internal
 
-// The typed view of `attributes`; unknown names, wrong types and unknown enumeration values are errors.
+// The typed view of `attributes`; unknown names, wrong types and unknown enumeration values are
+// errors.
 template <class T>
 Result<T> ParseAttributes(const Attributes& attributes, std::string_view op) {
   T out;
@@ -114,7 +119,9 @@ Result<T> ParseAttributes(const Attributes& attributes, std::string_view op) {
     T fields;
     for (const auto& [name, value] : attributes) {
       bool found = false;
-      auto look = [&, &n = name](std::string_view field, auto&, std::string_view) { found |= field == n; };
+      auto look = [&, &n = name](std::string_view field, auto&, std::string_view) {
+        found |= field == n;
+      };
       fields.VisitFields(look);
       if (!found) return InvalidArgumentError("[{}] has no attribute {}", op, name);
     }

@@ -8,6 +8,7 @@ namespace tboost {
 namespace {
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+constexpr size_t kMaxText = 256;  // bounds the work on a text from a file
 
 // Coefficients saturate: Evaluate() reports one that did, so no operator has to fail.
 int64_t Saturate(__int128 value) {
@@ -46,6 +47,8 @@ Dim Dim::Symbol(std::string name) {
 }
 
 Result<Dim> Dim::Parse(std::string_view text) {
+  if (text.size() > kMaxText)
+    return InvalidArgumentError("dimension of {} characters, at most {}", text.size(), kMaxText);
   std::string_view rest = text;
   Dim sum;
   do {

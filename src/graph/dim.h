@@ -1,4 +1,5 @@
-// Symbolic dimensions: polynomials with integer coefficients over named symbols ("tokens", "sequences").
+// Symbolic dimensions: polynomials with integer coefficients over named symbols ("tokens",
+// "sequences").
 #pragma once
 
 #include <cstdint>

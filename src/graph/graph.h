@@ -63,6 +63,11 @@ class Graph {
   // AddNode for a node of one output: that output.
   Result<ValueId> Add(const OpRecord& op, std::string name, std::vector<ValueId> inputs,
                       Attributes attributes = {});
+  // What AddNode would give the outputs: checks operands and attributes; the message starts with
+  // `name`.
+  Result<std::vector<ValueType>> Infer(const OpRecord& op, std::string_view name,
+                                       std::span<const ValueId> inputs,
+                                       const Attributes& attributes) const;
   void MarkOutput(std::string name, ValueId value);
 
   // Gives `node` another meaning: it keeps its place, name, provenance and output values, whose
@@ -104,9 +109,6 @@ class Graph {
   };
 
   ValueId NewValue(std::string name, ValueType type);
-  Result<std::vector<ValueType>> Infer(const OpRecord& op, std::string_view name,
-                                       std::span<const ValueId> inputs,
-                                       const Attributes& attributes) const;
   void Connect(NodeId node, std::vector<ValueId> inputs);
   void Disconnect(NodeId node);
   Result<std::vector<NodeId>> TopologicalOrder() const;
@@ -121,12 +123,23 @@ class Graph {
 };
 
 // Checks every invariant: operands exist and precede their use, arity, attributes parse, types
-// equal what the shape rules give, names unique. The message names the node.
+// equal what the shape rules give, constants have the elements of their type, names are unique. The
+// message names the node or value.
 Status Verify(const Graph& graph);
 
-// The text form, one line per value or node; ParseGraph gives an equal graph (constants by
-// description: inline bytes are kept, file ranges stay ranges).
+// The text form, one line per input, constant, node and output:
+//   input %ids : i32[tokens]
+//   const %w : q4_1[96, 64] = concat(file(0, 4096, q4_1[64, 64]), file(0, 8192, q4_1[32, 64]))
+//   %h : f32[tokens, 64] = embedding(%w, %ids) {scale=1.5} @"model.embed_tokens"
+//   output logits = %h
+// Names of other characters than letters, digits and "_./-" stand in quotes; "_" is an absent
+// operand; integers have no point, reals have one; [1, 2] is a list of integers, <1.0, 2.0> of
+// reals.
 std::string ToText(const Graph& graph);
+std::string ToText(const ValueType& type);
+std::string ToText(const Recipe& recipe);
+// The graph of a text form, equal to the one written (after Compact), or a failure that names the
+// line.
 struct OpRegistry;
 Result<Graph> ParseGraph(std::string_view text, const OpRegistry& ops);
 

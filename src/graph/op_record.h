@@ -1,5 +1,6 @@
-// OpRecord: everything known about one operator. `graph` defines the record, `ops` fills it (one file
-// pair per operator), and suites, reports, the planner and the executor iterate over the records.
+// OpRecord: everything known about one operator. `graph` defines the record, `ops` fills it (one
+// file pair per operator), and suites, reports, the planner and the executor iterate over the
+// records.
 #pragma once
 
 #include <array>
@@ -37,7 +38,8 @@ struct RefTensor {
   const double* row(int64_t i) const { return data.data() + i * columns(); }
 };
 
-// A kv cache of the reference interpreter: keys and values of one layer per sequence, grown by steps.
+// A kv cache of the reference interpreter: keys and values of one layer per sequence, grown by
+// steps.
 struct RefKvCache {
   int kv_heads = 0, head_dim = 0;
   std::vector<std::vector<double>> keys, values;  // [sequence][position * kv_heads * head_dim ...]
@@ -50,8 +52,8 @@ struct RefOperand {
   RefKvCache* cache = nullptr;
 };
 struct RefCall {
-  std::span<const RefOperand> inputs;     // an absent optional operand has nothing set
-  std::span<RefTensor> outputs;           // shapes set, data sized and zero; cache outputs unused
+  std::span<const RefOperand> inputs;  // an absent optional operand has nothing set
+  std::span<RefTensor> outputs;        // shapes set, data sized and zero; cache outputs unused
   const Attributes* attributes = nullptr;
 };
 
@@ -60,18 +62,19 @@ struct KernelCall {
   std::string_view kernel;  // for reports: "gemm", "attention"...
   int64_t (*tasks)(const void* args) = nullptr;
   size_t (*scratch)(const void* args) = nullptr;
-  void (*fn)() = nullptr;   // the typed kernel, as `invoke` knows it
+  void (*fn)() = nullptr;  // the typed kernel, as `invoke` knows it
   void (*invoke)(void (*fn)(), const void* args, int64_t task, kernels::Scratch scratch) = nullptr;
   alignas(64) std::array<std::byte, 512> args;
 };
 
 // Wraps a kernel (or an operator's own plain function of the same form) and its arguments.
 template <class Args>
-KernelCall MakeKernelCall(std::string_view name, void (*kernel)(const Args&, int64_t, kernels::Scratch),
-                          const Args& args, int64_t (*tasks)(const Args&),
-                          size_t (*scratch)(const Args&)) {
+KernelCall MakeKernelCall(std::string_view name,
+                          void (*kernel)(const Args&, int64_t, kernels::Scratch), const Args& args,
+                          int64_t (*tasks)(const Args&), size_t (*scratch)(const Args&)) {
   static_assert(sizeof(Args) <= sizeof(KernelCall::args) && std::is_trivially_copyable_v<Args>);
-  // The typed functions travel with the arguments' type erased; each thunk casts back to what it was.
+  // The typed functions travel with the arguments' type erased; each thunk casts back to what it
+  // was.
   struct Bound {
     Args args;
     int64_t (*tasks)(const Args&);
@@ -99,8 +102,9 @@ KernelCall MakeKernelCall(std::string_view name, void (*kernel)(const Args&, int
 
 // What an operator gets to build its kernel call from, once per binding.
 struct LowerContext {
-  std::span<const TensorView> inputs;  // data null for absent, layout and cache operands; a constant
-                                       // weight operand is its panels, shape [n, k], dtype its format
+  std::span<const TensorView>
+      inputs;  // data null for absent, layout and cache operands; a constant
+               // weight operand is its panels, shape [n, k], dtype its format
   std::span<const TensorView> outputs;
   const Attributes* attributes = nullptr;
   const SequenceLayout* layout = nullptr;  // the step's layout, filled before each run
@@ -116,22 +120,22 @@ enum class ConstantForm : uint8_t { kRows, kPanels };
 // A test case of the generic suites: concrete operand types and attributes, drawn by the operator.
 struct OpCase {
   std::string name;
-  std::vector<ValueType> inputs;             // concrete shapes
-  std::vector<bool> present;                 // of optional operands
+  std::vector<ValueType> inputs;  // concrete shapes
+  std::vector<bool> present;      // of optional operands
   Attributes attributes;
-  std::vector<int32_t> lengths;              // of sequences, where a layout is an operand
-  std::vector<int32_t> past;                 // cached tokens per sequence
-  int64_t index_limit = 0;                   // i32 operands hold indices below this
-  bool outliers = false;                     // some channels 1e3 times larger
+  std::vector<int32_t> lengths;  // of sequences, where a layout is an operand
+  std::vector<int32_t> past;     // cached tokens per sequence
+  int64_t index_limit = 0;       // i32 operands hold indices below this
+  bool outliers = false;         // some channels 1e3 times larger
 };
 
 struct GradientContext {
   Graph* graph = nullptr;
   const OpRegistry* ops = nullptr;
-  std::span<const ValueId> inputs, outputs;    // of the node
-  std::span<const ValueId> output_gradients;   // kNone: not needed
+  std::span<const ValueId> inputs, outputs;   // of the node
+  std::span<const ValueId> output_gradients;  // kNone: not needed
   const Attributes* attributes = nullptr;
-  std::string name;                            // prefix for the nodes added
+  std::string name;  // prefix for the nodes added
 };
 
 struct OperandSpec {
@@ -148,22 +152,25 @@ struct OpRecord {
   std::vector<std::string_view> outputs;
   std::vector<AttributeSpec> attributes;
 
-  // Output types from operand types (a type with kind tensor and empty shape stands for "absent"; see
-  // `present`). Checks operands and attributes.
-  Result<std::vector<ValueType>> (*infer)(std::span<const ValueType> inputs, std::span<const bool> present,
+  // Output types from operand types (a type with kind tensor and empty shape stands for "absent";
+  // see `present`). Checks operands and attributes.
+  Result<std::vector<ValueType>> (*infer)(std::span<const ValueType> inputs,
+                                          std::span<const bool> present,
                                           const Attributes& attributes) = nullptr;
   // The specification: straight loops in double.
   Status (*reference)(const RefCall& call) = nullptr;
-  // Of views without data: dtypes and shapes (a layout's is [tokens, sequences]; an absent operand has
-  // rank 0).
+  // Of views without data: dtypes and shapes (a layout's is [tokens, sequences]; an absent operand
+  // has rank 0).
   Cost (*cost)(std::span<const TensorView> inputs, std::span<const TensorView> outputs,
                const Attributes& attributes) = nullptr;
   // The kernel call; null: only the reference runs it.
   Result<KernelCall> (*lower)(const LowerContext& context) = nullptr;
-  // Gradients of the inputs (kNone where there is none) as nodes added to the graph; null: not defined.
+  // Gradients of the inputs (kNone where there is none) as nodes added to the graph; null: not
+  // defined.
   Result<std::vector<ValueId>> (*gradient)(const GradientContext& context) = nullptr;
   std::vector<OpCase> (*cases)() = nullptr;
-  double tolerance = 1e-5;  // of lower against reference, relative to the largest magnitude of the output
+  double tolerance =
+      1e-5;  // of lower against reference, relative to the largest magnitude of the output
 
   // Output 0 may take the memory of this input when nobody reads it later; -1: never.
   int in_place_input = -1;
@@ -171,7 +178,8 @@ struct OpRecord {
   int64_t (*alias_columns)(const Attributes& attributes) = nullptr;
 };
 
-// The operators known to a compile or a load: the built-in list plus additions, passed in explicitly.
+// The operators known to a compile or a load: the built-in list plus additions, passed in
+// explicitly.
 struct OpRegistry {
   std::vector<const OpRecord*> records;
   const OpRecord* Find(std::string_view name) const {
