@@ -1,0 +1,78 @@
+// From views to kernel arguments.
+#pragma once
+
+#include <string_view>
+
+#include "src/graph/op_record.h"
+#include "src/kernels/kernels.h"
+
+namespace tboost {
+
+inline const float* Floats(const TensorView& view) { return view.as<const float>(); }
+inline float* MutableFloats(const TensorView& view) { return view.as<float>(); }
+
+// A call of a kernel of the table, cut into tasks as the kernel says.
+template <class Args>
+KernelCall CallKernel(std::string_view name, void (*kernel)(const Args&, int64_t, kernels::Scratch),
+                      const Args& args) {
+  return MakeKernelCall(name, kernel, args, kernels::Tasks, kernels::ScratchBytes);
+}
+
+// The scratch size of functions that need none.
+template <class Args>
+size_t NoScratch(const Args&) {
+  return 0;
+}
+
+// The product of a linear operator: x, w and bias are inputs 0, 1 and 2, c is output 0.
+inline kernels::GemmArgs MakeGemmArgs(const LowerContext& context) {
+  const TensorView &x = context.inputs[0], &w = context.inputs[1], &c = context.outputs[0];
+  kernels::GemmArgs args;
+  args.m = x.rows();
+  args.n = w.shape[0];
+  args.k = w.shape[1];
+  args.a = Floats(x);
+  args.lda = x.stride();
+  args.weight_dtype = w.dtype;
+  args.panels = w.data;
+  args.bias = Floats(context.inputs[2]);
+  args.c = MutableFloats(c);
+  args.ldc = c.stride();
+  return args;
+}
+
+inline KernelCall CallGemm(const LowerContext& context, kernels::GemmArgs args) {
+  kernels::ChooseTile(args, context.threads, context.l2_bytes);
+  return CallKernel("gemm", context.kernels->gemm, args);
+}
+
+// Rows of a norm from input 0 to output 0.
+inline kernels::NormArgs MakeNormArgs(const LowerContext& context, kernels::Norm norm) {
+  const TensorView &x = context.inputs[0], &out = context.outputs[0];
+  kernels::NormArgs args;
+  args.m = x.rows();
+  args.k = x.shape.back();
+  args.x = Floats(x);
+  args.ldx = x.stride();
+  args.norm = norm;
+  args.out = MutableFloats(out);
+  args.ldo = out.stride();
+  return args;
+}
+
+// Heads of each row of input 0, to output 0: normalised or rotated as the caller adds.
+inline kernels::RopeKvArgs MakeHeadsArgs(const LowerContext& context, int64_t heads,
+                                         int64_t head_dim) {
+  const TensorView &x = context.inputs[0], &out = context.outputs[0];
+  kernels::RopeKvArgs args;
+  args.q = Floats(x);
+  args.ldq = x.stride();
+  args.q_out = MutableFloats(out);
+  args.ldq_out = out.stride();
+  args.heads = static_cast<int>(heads);
+  args.head_dim = static_cast<int>(head_dim);
+  args.tokens = x.rows();
+  return args;
+}
+
+}  // namespace tboost
