@@ -208,10 +208,11 @@ Status AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
 }
 
 Status AtomicFile::PadTo(uint64_t alignment) {
-  static constexpr char kZeros[64] = {};
   const uint64_t target = RoundUp(size_, alignment);
-  while (size_ < target)
-    TBOOST_RETURN_IF_ERROR(Write({kZeros, std::min(sizeof(kZeros), target - size_)}));
+  if (target == size_) return OkStatus();
+  // Whatever lies between the end and the last byte reads as zeros.
+  TBOOST_RETURN_IF_ERROR(WriteAt(target - 1, std::string_view("", 1)));
+  size_ = target;
   return OkStatus();
 }
 
