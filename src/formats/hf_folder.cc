@@ -57,8 +57,7 @@ Result<RawModel> ReadShards(const std::string& folder, const std::string& index_
   std::vector<std::string> names;
   for (const auto& [tensor, shard] : index) names.push_back(shard);
   std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
 
   std::vector<MappedFile> files;
   std::vector<RawTensor> tensors;

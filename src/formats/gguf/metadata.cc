@@ -146,22 +146,22 @@ Result<GgufValue> ReadValue(ByteReader& reader, std::string_view context) {
 }
 
 // The value as a T, where its kind allows and nothing is lost but float precision.
+template <class T, class Held>
+std::optional<T> ConvertTo(const Held& held) {
+  constexpr bool kFromInteger = std::is_same_v<Held, int64_t> || std::is_same_v<Held, uint64_t>;
+  if constexpr (std::is_same_v<T, Held>) {
+    return held;
+  } else if constexpr (std::is_same_v<T, int64_t> && kFromInteger) {
+    if (std::in_range<int64_t>(held)) return static_cast<int64_t>(held);
+  } else if constexpr (std::is_same_v<T, double> && kFromInteger) {
+    return static_cast<double>(held);
+  }
+  return std::nullopt;
+}
+
 template <class T>
 std::optional<T> As(const GgufValue& value) {
-  return std::visit(
-      []<class Held>(const Held& held) -> std::optional<T> {
-        constexpr bool kHeldInteger =
-            std::is_same_v<Held, int64_t> || std::is_same_v<Held, uint64_t>;
-        if constexpr (std::is_same_v<T, Held>) {
-          return held;
-        } else if constexpr (std::is_same_v<T, int64_t> && kHeldInteger) {
-          if (std::in_range<int64_t>(held)) return static_cast<int64_t>(held);
-        } else if constexpr (std::is_same_v<T, double> && kHeldInteger) {
-          return static_cast<double>(held);
-        }
-        return std::nullopt;
-      },
-      value.value);
+  return std::visit([](const auto& held) { return ConvertTo<T>(held); }, value.value);
 }
 
 template <class T>
