@@ -49,25 +49,22 @@ struct TemporarySlot {
 std::array<TemporarySlot, 32> temporary_slots;
 static_assert(std::atomic<SlotState>::is_always_lock_free);
 
-// False where all slots are taken or the path is too long.
-bool RegisterTemporary(const std::string& path) {
-  if (path.size() >= PATH_MAX) return false;
-  for (TemporarySlot& slot : temporary_slots) {
+// The slot taken; -1 where none is free or the path is too long.
+int TakeSlot(const std::string& path) {
+  if (path.size() >= PATH_MAX) return -1;
+  for (size_t i = 0; i < temporary_slots.size(); ++i) {
+    TemporarySlot& slot = temporary_slots[i];
     SlotState expected = SlotState::kFree;
     if (!slot.state.compare_exchange_strong(expected, SlotState::kFilling)) continue;
     std::copy_n(path.c_str(), path.size() + 1, slot.path);
     slot.state.store(SlotState::kLive);
-    return true;
+    return static_cast<int>(i);
   }
-  return false;
+  return -1;
 }
 
-void UnregisterTemporary(const std::string& path) {
-  for (TemporarySlot& slot : temporary_slots) {
-    const SlotState state = slot.state.load();
-    if (state != SlotState::kLive && state != SlotState::kRemoved) continue;
-    if (path == slot.path) slot.state.store(SlotState::kFree);
-  }
+void FreeSlot(int slot) {
+  if (slot >= 0) temporary_slots[slot].state.store(SlotState::kFree);
 }
 
 Status WriteAll(int fd, const std::string& path, uint64_t offset, std::string_view bytes) {
@@ -177,7 +174,8 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   if (fd < 0) return SystemError("create", path, errno);
   file.fd_ = fd;
   file.temporary_ = std::move(temporary);
-  if (!RegisterTemporary(file.temporary_))
+  file.slot_ = TakeSlot(file.temporary_);
+  if (file.slot_ < 0)
     return ResourceExhaustedError("{}: more than {} files written at once", path,
                                   temporary_slots.size());
   return file;
@@ -187,13 +185,14 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::move(other.temporary_)),
       fd_(std::exchange(other.fd_, -1)),
+      slot_(std::exchange(other.slot_, -1)),
       size_(std::exchange(other.size_, 0)) {}
 
 AtomicFile::~AtomicFile() {
   if (fd_ < 0) return;
   close(fd_);
   unlink(temporary_.c_str());
-  UnregisterTemporary(temporary_);
+  FreeSlot(slot_);
 }
 
 Status AtomicFile::Write(std::string_view bytes) {
@@ -221,7 +220,7 @@ Status AtomicFile::Commit() {
   // Data reach the disk before the name does: a crash leaves the old file or the new one.
   if (fsync(fd_) != 0 && errno != EINVAL) return SystemError("write", path_, errno);
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError("create", path_, errno);
-  UnregisterTemporary(temporary_);
+  FreeSlot(slot_);
   const int fd = std::exchange(fd_, -1);
   if (close(fd) != 0) return SystemError("write", path_, errno);
   return OkStatus();

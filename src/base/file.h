@@ -56,6 +56,7 @@ class AtomicFile {
   AtomicFile() = default;
   std::string path_, temporary_;
   int fd_ = -1;
+  int slot_ = -1;  // in the list that RemoveTemporaryFiles reads
   uint64_t size_ = 0;
 };
 
