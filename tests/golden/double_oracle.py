@@ -18,12 +18,13 @@ def _rotary(module, x, position_ids, layer_type=None):
     parameters = module.config.rope_parameters
     if layer_type is not None:
         parameters = parameters[layer_type]
-    if parameters["rope_type"] != "default":
-        raise SystemExit("no float64 form of RoPE type " + parameters["rope_type"])
-    dim = getattr(module.config, "head_dim", None)
-    dim = dim or module.config.hidden_size // module.config.num_attention_heads
-    steps = torch.arange(0, dim, 2, dtype=torch.float64) / dim
-    angles = position_ids[..., None].double() * parameters["rope_theta"] ** -steps
+    if parameters["rope_type"] == "default":
+        dim = getattr(module.config, "head_dim", None)
+        dim = dim or module.config.hidden_size // module.config.num_attention_heads
+        frequencies = parameters["rope_theta"] ** -(torch.arange(0, dim, 2).double() / dim)
+    else:
+        frequencies = module.inv_freq.double()  # scaled by rules of its own, in float32
+    angles = position_ids[..., None].double() * frequencies
     angles = torch.cat((angles, angles), dim=-1)
     return angles.cos(), angles.sin()
 

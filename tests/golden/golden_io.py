@@ -25,7 +25,7 @@ def save_array(path, array):
 
 
 def save_json(path, value):
-    """JSON in which a list of plain values keeps to one line."""
+    """JSON in which lists of plain values, and short lists of any, keep to one line."""
     path = HERE / path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_layout(value) + "\n", encoding="utf-8")
@@ -33,15 +33,13 @@ def save_json(path, value):
 
 
 def _layout(value, indent=""):
+    line = json.dumps(value, ensure_ascii=False)
     nested = isinstance(value, list) and any(isinstance(v, (dict, list)) for v in value)
-    if not value or not (nested or isinstance(value, dict)):
-        return json.dumps(value, ensure_ascii=False)
+    if not value or not (isinstance(value, dict) or nested and len(line) > 80):
+        return line
     inner = indent + " "
     if isinstance(value, dict):
         items = [json.dumps(k) + ": " + _layout(v, inner) for k, v in value.items()]
-        brackets = "{}"
     else:
         items = [_layout(v, inner) for v in value]
-        brackets = "[]"
-    lines = (",\n" + inner).join(items)
-    return brackets[0] + "\n" + inner + lines + "\n" + indent + brackets[1]
+    return line[0] + "\n" + inner + (",\n" + inner).join(items) + "\n" + indent + line[-1]
