@@ -1,0 +1,107 @@
+#include "src/graph/matcher.h"
+
+#include "src/base/status.h"
+#include "src/graph/op_record.h"
+
+namespace tboost {
+
+Pattern Any(ValueId* capture) { return Pattern(Pattern::Kind::kAny, capture); }
+Pattern Maybe(ValueId* capture) { return Pattern(Pattern::Kind::kMaybe, capture); }
+Pattern Constant(ValueId* capture) { return Pattern(Pattern::Kind::kConstant, capture); }
+
+Pattern Op(std::string_view name, std::vector<Pattern> operands) {
+  Pattern out(Pattern::Kind::kOp, nullptr);
+  out.op_ = name;
+  out.operands_ = std::move(operands);
+  return out;
+}
+
+Pattern Pattern::SingleUse() && {
+  single_use_ = true;
+  return std::move(*this);
+}
+Pattern Pattern::Commutative() && {
+  commutative_ = true;
+  return std::move(*this);
+}
+Pattern Pattern::Where(std::string what, Predicate predicate) && {
+  predicates_.emplace_back(std::move(what), std::move(predicate));
+  return std::move(*this);
+}
+Pattern Pattern::Capture(NodeId* producer) && {
+  node_ = producer;
+  return std::move(*this);
+}
+
+// One attempt: counts what matched, so that of several orders the one that went furthest is
+// reported.
+class Matcher {
+ public:
+  explicit Matcher(const Graph& graph) : graph_(graph) {}
+
+  // An empty string, or what is wrong with `value` as what `where` ("add: operand 1") names.
+  std::string Visit(ValueId value, const Pattern& pattern, const std::string& where) {
+    if (std::string problem = Check(value, pattern); !problem.empty()) return where + problem;
+    ++matched_;
+    if (pattern.value_) *pattern.value_ = value;
+    if (pattern.kind_ != Pattern::Kind::kOp) return {};
+    const Node& node = graph_.node(graph_.value(value).producer);
+    if (pattern.node_) *pattern.node_ = graph_.value(value).producer;
+    std::string problem = Operands(node, pattern, false);
+    if (problem.empty() || !pattern.commutative_) return problem;
+    const int progress = matched_;
+    matched_ = 0;
+    std::string swapped = Operands(node, pattern, true);
+    if (swapped.empty()) return {};
+    return matched_ + 1 > progress ? swapped : problem;
+  }
+
+ private:
+  std::string Operands(const Node& node, const Pattern& pattern, bool swap) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::string where = fmt::format("{}: operand {} ", node.op->name, i);
+      const size_t of = swap && i < 2 ? 1 - i : i;
+      if (of < pattern.operands_.size()) {
+        std::string problem = Visit(node.inputs[i], pattern.operands_[of], where);
+        if (!problem.empty()) return problem;
+      } else if (node.inputs[i] != kNone) {
+        return where + "is present";
+      }
+    }
+    return {};
+  }
+
+  // What is wrong with the value alone.
+  std::string Check(ValueId id, const Pattern& pattern) const {
+    using Kind = Pattern::Kind;
+    if (id == kNone) return pattern.kind_ == Kind::kMaybe ? "" : "is absent";
+    const Value& value = graph_.value(id);
+    if (pattern.kind_ == Kind::kConstant && !value.constant) return "is not a constant";
+    if (pattern.kind_ == Kind::kOp) {
+      if (value.producer == kNone)
+        return fmt::format("is {}, expected {}", value.constant ? "a constant" : "a graph input",
+                           pattern.op_);
+      const std::string_view op = graph_.node(value.producer).op->name;
+      if (op != pattern.op_) return fmt::format("is {}, expected {}", op, pattern.op_);
+      if (value.output_index != 0) return fmt::format("is output {} of {}", value.output_index, op);
+    }
+    if (pattern.single_use_ && graph_.IsOutput(id)) return "is a graph output";
+    if (pattern.single_use_ && graph_.Users(id).size() > 1)
+      return fmt::format("is used by {} nodes", graph_.Users(id).size());
+    for (const auto& [what, holds] : pattern.predicates_)
+      if (!holds(graph_, id)) return what;
+    return {};
+  }
+
+  const Graph& graph_;
+  int matched_ = 0;
+};
+
+MatchResult Match(const Graph& graph, NodeId node, const Pattern& pattern) {
+  MatchResult out;
+  out.mismatch = Matcher(graph).Visit(graph.node(node).outputs[0], pattern, "");
+  out.matched = out.mismatch.empty();
+  return out;
+}
+
+}  // namespace tboost

@@ -1,0 +1,64 @@
+// Patterns over the graph, written as the expression they look for:
+//   ValueId x, w, bias;
+//   const Pattern gelu = Op("activation", {Op("linear", {Any(&x), Constant(&w),
+//   Maybe(&bias)}).SingleUse()}); const MatchResult match = Match(graph, node, gelu);
+// Where a pattern fails, the result says at which operand and why, for the report.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/graph/graph.h"
+
+namespace tboost {
+
+// What one value must be. A value type; captures are set while matching and mean something only
+// where the whole pattern matched.
+class Pattern {
+ public:
+  using Predicate = std::function<bool(const Graph&, ValueId)>;
+
+  // The value must have no other use: no second reader, not a graph output.
+  Pattern SingleUse() &&;
+  // Two operands may stand in either order.
+  Pattern Commutative() &&;
+  // `what` completes "operand 0 ..." in the report where `predicate` is false: "has another width".
+  Pattern Where(std::string what, Predicate predicate) &&;
+  Pattern Capture(NodeId* producer) &&;
+
+ private:
+  enum class Kind : uint8_t { kAny, kMaybe, kConstant, kOp };
+  friend class Matcher;
+  friend Pattern Any(ValueId* capture);
+  friend Pattern Maybe(ValueId* capture);
+  friend Pattern Constant(ValueId* capture);
+  friend Pattern Op(std::string_view name, std::vector<Pattern> operands);
+  Pattern(Kind kind, ValueId* value) : kind_(kind), value_(value) {}
+
+  Kind kind_;
+  ValueId* value_ = nullptr;
+  NodeId* node_ = nullptr;
+  std::string_view op_;
+  std::vector<Pattern> operands_;
+  bool single_use_ = false, commutative_ = false;
+  std::vector<std::pair<std::string, Predicate>> predicates_;
+};
+
+Pattern Any(ValueId* capture = nullptr);       // any value
+Pattern Maybe(ValueId* capture = nullptr);     // any value, or an absent operand (kNone)
+Pattern Constant(ValueId* capture = nullptr);  // a constant
+// The first output of operator `name`. Fewer patterns than operands: the rest must be absent.
+Pattern Op(std::string_view name, std::vector<Pattern> operands);
+
+struct MatchResult {
+  bool matched = false;
+  std::string mismatch;  // the first one: "add: operand 1 is used by 2 nodes"
+  explicit operator bool() const { return matched; }
+};
+
+// Whether the first output of `node` is what `pattern` says.
+MatchResult Match(const Graph& graph, NodeId node, const Pattern& pattern);
+
+}  // namespace tboost
