@@ -1,0 +1,82 @@
+// A model loaded for running: from an .om, a Hugging Face folder or a .gguf file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tboost/runtime.h"
+#include "tboost/status.h"
+
+namespace tboost {
+
+struct LoadOptions {
+  // Where the model is no .om and is compiled on the way in: "keep" the file's formats, or "f32", "bf16",
+  // "f16" for its matrices.
+  std::string dtype = "keep";
+  // Tokens of one sequence, prompt and answer together; 0: what the model was compiled for.
+  int64_t max_context = 0;
+  // Sequences that may hold keys and values at a time.
+  int64_t max_sequences = 1;
+  // Called with bytes done and bytes in all while compiling; returning false stops with kCancelled.
+  std::function<bool(uint64_t done, uint64_t total)> progress;
+};
+
+// What running the model takes, in bytes.
+struct MemoryPlan {
+  uint64_t weights = 0;   // mapped, shared between processes when the file is an .om
+  uint64_t arena = 0;     // values of the largest step
+  uint64_t kv_page = 0;   // one page of keys and values
+  int64_t kv_page_tokens = 0;
+  uint64_t fixed = 0;     // program, tokenizer, threads' scratch
+  // The process's peak for sequences of `tokens` tokens.
+  uint64_t Peak(int64_t tokens, int64_t sequences = 1) const;
+};
+
+// One message of a conversation, for the model's chat template.
+struct ChatMessage {
+  std::string role;  // "system", "user", "assistant"
+  std::string content;
+};
+
+// Immutable and thread-safe, except where a function says otherwise. The runtime must outlive it.
+class Model {
+ public:
+  static Result<std::unique_ptr<Model>> Load(Runtime& runtime, const std::string& path,
+                                             const LoadOptions& options = {});
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  std::string architecture() const;
+  bool generates() const;           // a language model; else it embeds
+  int64_t vocab_size() const;
+  int64_t context_length() const;   // tokens of one sequence
+  int64_t hidden_size() const;
+  MemoryPlan memory() const;
+
+  // Text to token ids and back; kNotFound where the model came without a tokenizer. `parse_special`: special
+  // tokens spelt out in the text become those tokens.
+  Result<std::vector<int32_t>> Tokenize(std::string_view text, bool add_special_tokens = true,
+                                        bool parse_special = true) const;
+  Result<std::string> Detokenize(std::span<const int32_t> ids, bool skip_special = true) const;
+
+  // The prompt text of a conversation by the model's own chat template, ending where the answer begins. A
+  // template error is an error with its line.
+  Result<std::string> RenderChat(std::span<const ChatMessage> messages) const;
+  bool has_chat_template() const;
+
+  struct State;  // internal
+  State& state() const { return *state_; }
+
+ private:
+  explicit Model(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tboost

@@ -1,0 +1,50 @@
+// The runtime: threads and working memory, shared by all models of a process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "tboost/status.h"
+
+namespace tboost {
+
+struct RuntimeOptions {
+  int threads = 0;  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores)
+};
+
+// Asks running work to stop. Set from any thread or a signal handler; work that sees it returns
+// kCancelled between tiles. Reset() before reuse.
+class CancelToken {
+ public:
+  void Cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  void Reset() { cancelled_.store(false, std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+};
+
+// Owns the thread pool and the arenas. Create one per process and pass it to every model, all of which
+// it must outlive. Thread-safe: runs of several threads queue.
+class Runtime {
+ public:
+  static Result<std::unique_ptr<Runtime>> Create(const RuntimeOptions& options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  int threads() const;
+  std::string isa() const;            // "baseline", "avx2", "avx512"
+  std::string thread_reason() const;  // why that many threads
+
+  struct State;  // internal
+  State& state() { return *state_; }
+
+ private:
+  explicit Runtime(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tboost

@@ -1,0 +1,132 @@
+#include "src/compile/compile.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "src/compile/tokenizer.h"
+#include "src/formats/om/layout.h"
+#include "src/import/import_model.h"
+#include "src/ops/ops.h"
+
+namespace tboost {
+namespace {
+
+// What the sources were, so that an .om can be told from one made of other weights.
+Json DescribeSources(const ImportedModel& model) {
+  Json sources = Json::array();
+  for (const MappedFile& file : model.weights().files()) {
+    const std::string name = file.path().substr(file.path().find_last_of('/') + 1);
+    sources.push_back({{"file", name}, {"bytes", file.bytes().size()}});
+  }
+  return sources;
+}
+
+Json Manifest(const ImportedModel& model, const CompileOptions& options, Json report) {
+  return {{"tboost_version", TBOOST_VERSION},
+          {"architecture", model.architecture},
+          {"model_type", model.config.model_type},
+          {"generates", model.generates},
+          {"vocab_size", model.config.vocab_size},
+          {"hidden_size", model.config.hidden_size},
+          {"num_hidden_layers", model.config.num_hidden_layers},
+          {"num_attention_heads", model.config.num_attention_heads},
+          {"num_key_value_heads", model.config.num_key_value_heads},
+          {"head_dim", model.config.head_dim},
+          {"context_length", model.settings.at("context_length")},
+          {"settings", model.settings},
+          {"sources", DescribeSources(model)},
+          {"options",
+           {{"dtype", options.dtype ? std::string(DTypeName(*options.dtype)) : "keep"},
+            {"optimization_level", options.optimization_level},
+            {"disabled_passes", options.disabled_passes},
+            {"keep", options.keep}}},
+          {"report", std::move(report)}};
+}
+
+// Encoders stop where their position table ends; a language model where it was trained to.
+Status LimitContext(ImportedModel& model, int64_t max_context) {
+  const Json& embedding = model.settings.value("embedding", Json::object());
+  int64_t own = model.config.max_position_embeddings;
+  if (!model.generates && model.architecture == "roberta") own -= model.config.pad_token_id + 1;
+  if (max_context < 0 || max_context > own)
+    return OutOfRangeError("{}: max-context is {}, expected 1 to {}", model.path, max_context, own);
+  model.settings["context_length"] = max_context ? max_context : own;
+  if (max_context && embedding.contains("max_length"))
+    model.settings["embedding"]["max_length"] =
+        std::min(max_context, embedding.at("max_length").get<int64_t>());
+  return OkStatus();
+}
+
+Status KeepValues(Graph& graph, const std::vector<std::string>& names, std::string_view file) {
+  for (const std::string& name : names) {
+    const ValueId value = graph.FindValue(name);
+    if (value == kNone || graph.value(value).type.kind != ValueType::Kind::kTensor ||
+        graph.value(value).constant)
+      return NotFoundError("{}: the graph has no value {} to keep", file, name);
+    graph.MarkOutput(name, value);
+  }
+  return OkStatus();
+}
+
+Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOptions& options) {
+  TBOOST_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(path, {.matrix_dtype = options.dtype}));
+  TBOOST_RETURN_IF_ERROR(LimitContext(model, options.max_context));
+  TBOOST_RETURN_IF_ERROR(KeepValues(model.graph, options.keep, path));
+  TBOOST_ASSIGN_OR_RETURN(const std::string tokenizer, BuildTokenizer(model));
+  TBOOST_RETURN_IF_ERROR(model.graph.Compact());
+  const std::string source_graph = ToText(model.graph);
+
+  PipelineOptions pipeline;
+  pipeline.level = options.optimization_level;
+  pipeline.disabled = options.disabled_passes;
+  TBOOST_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(model.graph, BuiltinOps(), pipeline));
+  TBOOST_RETURN_IF_ERROR(model.graph.Compact());
+
+  const std::vector<MappedFile>& files = model.weights().files();
+  RecipeSources sources;
+  sources.bytes = [&](int file) {
+    return file >= 0 && file < static_cast<int>(files.size()) ? files[file].bytes()
+                                                              : std::string_view();
+  };
+  sources.release = [&](int file, uint64_t offset, uint64_t size) { files[file].Release(offset, size); };
+  TBOOST_RETURN_IF_ERROR(WriteWeights(writer, model.graph, sources, options.progress));
+  Json manifest = Manifest(model, options, ToJson(report));
+  const std::pair<std::string_view, std::string> sections[] = {
+      {kManifestSection, manifest.dump(1, ' ', false, Json::error_handler_t::replace)},
+      {kSourceGraphSection, source_graph},
+      {kGraphSection, ToText(model.graph)},
+      {kTokenizerSection, tokenizer},
+      {kChatTemplateSection, model.chat_template}};
+  for (const auto& [name, bytes] : sections)
+    if (!bytes.empty()) TBOOST_RETURN_IF_ERROR(writer.AddSection(name, bytes));
+  return manifest;
+}
+
+}  // namespace
+
+Result<Json> CompileToFile(const std::string& model, const std::string& output,
+                           const CompileOptions& options) {
+  TBOOST_ASSIGN_OR_RETURN(OmWriter writer, OmWriter::Create(output));
+  TBOOST_ASSIGN_OR_RETURN(Json manifest, Compile(model, writer, options));
+  TBOOST_RETURN_IF_ERROR(writer.Finish());
+  return manifest;
+}
+
+Result<OmReader> CompileToMemory(const std::string& model, const CompileOptions& options) {
+  MemoryImage image;
+  {
+    TBOOST_ASSIGN_OR_RETURN(OmWriter writer, OmWriter::ToMemory(&image));
+    TBOOST_RETURN_IF_ERROR(Compile(model, writer, options).status());
+    TBOOST_RETURN_IF_ERROR(writer.Finish());
+  }
+  return OmReader::FromMemory(std::move(image));
+}
+
+bool IsOmFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[sizeof(om::kMagic)] = {};
+  return file.read(magic, sizeof(magic)) && std::equal(std::begin(magic), std::end(magic), om::kMagic);
+}
+
+}  // namespace tboost

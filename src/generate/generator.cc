@@ -1,0 +1,238 @@
+#include <algorithm>
+#include <chrono>
+
+#include "src/base/status.h"
+#include "src/generate/model_state.h"
+#include "src/generate/sampler.h"
+#include "src/text/detokenizer.h"
+#include "src/text/stop_matcher.h"
+#include "tboost/generate.h"
+
+namespace tboost {
+namespace {
+
+// Rows of logits computed at a time when all are wanted: a vocabulary's row is large.
+constexpr int64_t kScoreRows = 32;
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+std::string_view FinishReasonName(FinishReason reason) {
+  switch (reason) {
+    case FinishReason::kStop: return "stop";
+    case FinishReason::kLength: return "length";
+    case FinishReason::kCancelled: return "cancelled";
+  }
+  return "unknown";
+}
+
+struct Generator::State {
+  explicit State(const Model& model) : model(model.state()) {}
+  ~State() { Truncate(0); }
+
+  Model::State& model;
+  KvSequence kv;
+  std::vector<int32_t> ids;  // whose keys and values kv holds
+
+  Status CheckPrompt(std::span<const int32_t> prompt) const;
+  void Truncate(int64_t length);
+  int64_t ReuseCommonPrefix(std::span<const int32_t> prompt);
+  Status Step(std::span<const int32_t> step, std::span<const int32_t> rows, const CancelToken* cancel,
+              FunctionRef<Status(const float*)> read);
+  Status Prefill(std::span<const int32_t> rest, const CancelToken* cancel, std::vector<float>& logits);
+};
+
+Status Generator::State::CheckPrompt(std::span<const int32_t> prompt) const {
+  if (!model.generates) return UnsupportedError("this model embeds text, it does not generate");
+  if (prompt.empty()) return OutOfRangeError("the prompt is empty");
+  if (static_cast<int64_t>(prompt.size()) > model.context_length)
+    return OutOfRangeError("the prompt has {} tokens, the context holds {}", prompt.size(),
+                           model.context_length);
+  for (int32_t id : prompt)
+    if (id < 0 || id >= model.vocab_size)
+      return OutOfRangeError("token id {} is outside the vocabulary (0 to {})", id,
+                             model.vocab_size - 1);
+  return OkStatus();
+}
+
+void Generator::State::Truncate(int64_t length) {
+  if (model.kv_pool) model.kv_pool->Truncate(kv, length);
+  ids.resize(std::min<size_t>(ids.size(), length));
+}
+
+// Keeps what `prompt` shares with the sequence so far, all but the last token, which must run for its logits.
+int64_t Generator::State::ReuseCommonPrefix(std::span<const int32_t> prompt) {
+  size_t common = 0;
+  while (common + 1 < prompt.size() && common < ids.size() && ids[common] == prompt[common]) ++common;
+  Truncate(static_cast<int64_t>(common));
+  return static_cast<int64_t>(common);
+}
+
+Status Generator::State::Step(std::span<const int32_t> step, std::span<const int32_t> rows,
+                              const CancelToken* cancel, FunctionRef<Status(const float*)> read) {
+  TBOOST_RETURN_IF_ERROR(model.kv_pool->Reserve(kv, static_cast<int64_t>(step.size())));
+  const SequenceStep sequence{step, &kv};
+  StepInputs inputs;
+  inputs.sequences = {&sequence, 1};
+  inputs.output_rows = rows;
+  inputs.cancel = cancel;
+  TBOOST_RETURN_IF_ERROR(model.executor->Run(inputs, [&](const Executor::Outputs& outputs) {
+    return read(outputs.Get("logits").as<const float>());
+  }));
+  ids.insert(ids.end(), step.begin(), step.end());
+  return OkStatus();
+}
+
+Status Generator::State::Prefill(std::span<const int32_t> rest, const CancelToken* cancel,
+                                 std::vector<float>& logits) {
+  const auto chunk = static_cast<size_t>(model.StepTokens());
+  while (!rest.empty()) {
+    const std::span<const int32_t> step = rest.first(std::min(chunk, rest.size()));
+    rest = rest.subspan(step.size());
+    // One row a chunk keeps the shape of full chunks the same; only the last one's is read.
+    const int32_t row = static_cast<int32_t>(step.size()) - 1;
+    TBOOST_RETURN_IF_ERROR(Step(step, {&row, 1}, cancel, [&](const float* data) {
+      if (rest.empty()) logits.assign(data, data + model.vocab_size);
+      return OkStatus();
+    }));
+  }
+  return OkStatus();
+}
+
+Generator::Generator(const Model& model) : state_(std::make_unique<State>(model)) {}
+Generator::~Generator() = default;
+
+void Generator::Reset() { state_->Truncate(0); }
+
+Result<Generation> Generator::Generate(std::string_view prompt, const GenerateOptions& options) {
+  TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->model.RequireTokenizer());
+  TBOOST_ASSIGN_OR_RETURN(const std::vector<int32_t> ids, tokenizer->Encode(prompt, {.max_length = 0}));
+  return Generate(ids, options);
+}
+
+namespace {
+
+// The text of an answer as it grows: whole code points, cut at stop strings, handed on when final.
+class AnswerText {
+ public:
+  AnswerText(const Tokenizer* tokenizer, const GenerateOptions& options)
+      : options_(options), stops_(options.stop) {
+    if (tokenizer) detokenizer_.emplace(*tokenizer);
+  }
+  // False when a stop string ended the text.
+  bool Push(int32_t id) {
+    if (!detokenizer_) return true;
+    Emit(stops_.Push(detokenizer_->Push(id)));
+    return !stops_.stopped();
+  }
+  void Finish() {
+    if (!detokenizer_ || stops_.stopped()) return;
+    Emit(stops_.Push(detokenizer_->Flush()));
+    if (!stops_.stopped()) Emit(stops_.Flush());
+  }
+  bool wanted() const { return wanted_; }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  void Emit(std::string piece) {
+    if (piece.empty()) return;
+    text_ += piece;
+    if (options_.on_text && wanted_) wanted_ = options_.on_text(piece);
+  }
+  const GenerateOptions& options_;
+  std::optional<StreamingDetokenizer> detokenizer_;
+  StopMatcher stops_;
+  std::string text_;
+  bool wanted_ = true;
+};
+
+std::vector<int32_t> EndIds(const Model::State& model) {
+  std::vector<int32_t> ends;
+  const Json generation = model.settings().value("generation", Json::object());
+  const Json listed = generation.value("eos_token_ids", Json::array());
+  for (const Json& id : listed)
+    if (id.is_number_integer()) ends.push_back(id.get<int32_t>());
+  if (model.tokenizer)
+    ends.insert(ends.end(), model.tokenizer->special().end.begin(), model.tokenizer->special().end.end());
+  return ends;
+}
+
+}  // namespace
+
+Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
+                                       const GenerateOptions& options) {
+  State& s = *state_;
+  TBOOST_RETURN_IF_ERROR(s.CheckPrompt(prompt_ids));
+  TBOOST_RETURN_IF_ERROR(CheckSampling(options.sampling));
+  Generation out;
+  out.prompt_tokens = static_cast<int64_t>(prompt_ids.size());
+  out.reused_tokens = s.ReuseCommonPrefix(prompt_ids);
+  Sampler sampler(options.sampling);
+  sampler.SeePrompt(prompt_ids);
+  const std::vector<int32_t> ends = options.ignore_eos ? std::vector<int32_t>{} : EndIds(s.model);
+  AnswerText text(s.model.tokenizer ? &*s.model.tokenizer : nullptr, options);
+
+  std::vector<float> logits;
+  const auto start = std::chrono::steady_clock::now();
+  Status status = s.Prefill(prompt_ids.subspan(out.reused_tokens), options.cancel, logits);
+  out.prefill_seconds = SecondsSince(start);
+  const auto decode_start = std::chrono::steady_clock::now();
+  out.finish_reason = FinishReason::kLength;
+  while (status.ok() && static_cast<int64_t>(out.ids.size()) < options.max_tokens) {
+    if (options.on_logits) status = options.on_logits(logits);
+    if (!status.ok()) break;
+    const int32_t id = sampler.Next(logits);
+    if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
+      out.finish_reason = FinishReason::kStop;
+      break;
+    }
+    out.ids.push_back(id);
+    if (!text.Push(id)) {
+      out.finish_reason = FinishReason::kStop;
+      break;
+    }
+    if (!text.wanted()) {
+      out.finish_reason = FinishReason::kCancelled;
+      break;
+    }
+    if (s.kv.length >= s.model.context_length) break;
+    if (static_cast<int64_t>(out.ids.size()) == options.max_tokens) break;
+    const int32_t row = 0;
+    status = s.Step({&id, 1}, {&row, 1}, options.cancel, [&](const float* data) {
+      std::copy(data, data + logits.size(), logits.begin());
+      return OkStatus();
+    });
+  }
+  out.decode_seconds = SecondsSince(decode_start);
+  if (status.code() == StatusCode::kCancelled) {
+    out.finish_reason = FinishReason::kCancelled;
+    status = OkStatus();
+  }
+  TBOOST_RETURN_IF_ERROR(status);
+  text.Finish();
+  out.text = text.Take();
+  return out;
+}
+
+Status Generator::Score(
+    std::span<const int32_t> ids,
+    const std::function<Status(int64_t first, int64_t rows, const float* logits)>& read) {
+  State& s = *state_;
+  TBOOST_RETURN_IF_ERROR(s.CheckPrompt(ids));
+  s.Truncate(0);
+  std::vector<int32_t> rows;
+  for (size_t first = 0; first < ids.size(); first += kScoreRows) {
+    const auto step = ids.subspan(first, std::min<size_t>(kScoreRows, ids.size() - first));
+    rows.resize(step.size());
+    for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int32_t>(i);
+    TBOOST_RETURN_IF_ERROR(s.Step(step, rows, nullptr, [&](const float* data) {
+      return read(static_cast<int64_t>(first), static_cast<int64_t>(step.size()), data);
+    }));
+  }
+  return OkStatus();
+}
+
+}  // namespace tboost

@@ -1,0 +1,88 @@
+#include "src/runtime/kv_cache.h"
+
+#include <sys/mman.h>
+
+#include "src/base/checked.h"
+
+namespace tboost {
+
+Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
+  KvPool pool;
+  for (const KvLayer& layer : layers) {
+    pool.layer_offsets_.push_back(pool.page_floats_);
+    pool.page_floats_ += KvPageFloats(layer.kv_heads, layer.head_dim);
+  }
+  pool.layers_ = std::move(layers);
+  pool.max_pages_ = static_cast<int64_t>(DivUp(static_cast<uint64_t>(max_tokens), kPageTokens));
+  const size_t bytes = static_cast<size_t>(pool.max_pages_) * pool.page_bytes();
+  if (bytes == 0) return pool;
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+  if (base == MAP_FAILED)
+    return ResourceExhaustedError("kv cache: no address space for {} tokens ({} MB)", max_tokens,
+                                  bytes >> 20);
+  pool.base_ = static_cast<float*>(base);
+  return pool;
+}
+
+KvPool::KvPool(KvPool&& other) noexcept
+    : layers_(std::move(other.layers_)),
+      layer_offsets_(std::move(other.layer_offsets_)),
+      base_(std::exchange(other.base_, nullptr)),
+      page_floats_(other.page_floats_),
+      max_pages_(other.max_pages_),
+      free_(std::move(other.free_)),
+      next_(other.next_) {}
+
+KvPool::~KvPool() {
+  if (base_) munmap(base_, static_cast<size_t>(max_pages_) * page_bytes());
+}
+
+Status KvPool::Reserve(KvSequence& sequence, int64_t tokens) {
+  const auto needed = static_cast<int64_t>(
+      DivUp(static_cast<uint64_t>(sequence.length + tokens), kPageTokens));
+  const int64_t missing = needed - static_cast<int64_t>(sequence.pages.size());
+  if (missing <= 0) return OkStatus();
+  const std::lock_guard lock(mutex_);
+  const int64_t available = static_cast<int64_t>(free_.size()) + max_pages_ - next_;
+  if (missing > available)
+    return ResourceExhaustedError("kv cache: {} pages of {} tokens needed, {} of {} free", missing,
+                                  kPageTokens, available, max_pages_);
+  for (int64_t i = 0; i < missing; ++i) {
+    if (free_.empty()) {
+      sequence.pages.push_back(next_++);
+    } else {
+      sequence.pages.push_back(free_.back());
+      free_.pop_back();
+    }
+  }
+  return OkStatus();
+}
+
+void KvPool::Truncate(KvSequence& sequence, int64_t length) {
+  sequence.length = std::min(sequence.length, length);
+  const size_t keep = DivUp(static_cast<uint64_t>(sequence.length), kPageTokens);
+  const std::lock_guard lock(mutex_);
+  while (sequence.pages.size() > keep) {
+    const int32_t page = sequence.pages.back();
+    sequence.pages.pop_back();
+    madvise(base_ + page * page_floats_, page_bytes(), MADV_DONTNEED);
+    free_.push_back(page);
+  }
+}
+
+KvCacheView KvPool::View(int layer) const {
+  KvCacheView view;
+  view.base = base_ ? base_ + layer_offsets_[layer] : nullptr;
+  view.page_stride = page_floats_;
+  view.kv_heads = layers_[layer].kv_heads;
+  view.head_dim = layers_[layer].head_dim;
+  return view;
+}
+
+int64_t KvPool::pages_in_use() const {
+  const std::lock_guard lock(mutex_);
+  return next_ - static_cast<int64_t>(free_.size());
+}
+
+}  // namespace tboost
