@@ -104,6 +104,19 @@ ShapeRule& ShapeRule::Weight(size_t index, std::string_view names) {
                  op_.inputs[index].name, k, info.block_elements, info.name);
 }
 
+ShapeRule& ShapeRule::Cache(size_t index, int64_t kv_heads, int64_t head_dim) {
+  if (!present(index)) return *this;
+  const std::vector<Dim>& shape = inputs_[index].shape;
+  std::array<int64_t, 2> sizes = {0, 0};
+  for (size_t i = 0; i < 2 && shape.size() == 2; ++i) sizes[i] = shape[i].constant().value_or(0);
+  Count("cache kv_heads", sizes[0]).Count("cache head_dim", sizes[1]);
+  Require(kv_heads == 0 || (kv_heads == sizes[0] && head_dim == sizes[1]),
+          "{} has shape {}, expected [{}, {}]", op_.inputs[index].name, ShapeText(shape), kv_heads,
+          head_dim);
+  if (ok()) Set('g', sizes[0] * sizes[1]);
+  return *this;
+}
+
 ShapeRule& ShapeRule::RowOrMatrix(size_t index, std::string_view names) {
   if (present(index) && inputs_[index].shape.size() == 1) names.remove_prefix(names.size() - 1);
   return Operand(index, names);

@@ -46,6 +46,8 @@ class ShapeRule {
   ShapeRule& Operand(size_t index, std::string_view names, DType dtype = DType::kF32);
   // A matrix [columns, k] in any storage format that can be multiplied with.
   ShapeRule& Weight(size_t index, std::string_view names);
+  // A kv cache, of these sizes or of any; binds g = kv_heads * head_dim.
+  ShapeRule& Cache(size_t index, int64_t kv_heads = 0, int64_t head_dim = 0);
   // As Operand, but a tensor of one dimension stands for one row: [k] where `names` is "tk".
   ShapeRule& RowOrMatrix(size_t index, std::string_view names);
   // Fails with `message` unless `condition` holds.
