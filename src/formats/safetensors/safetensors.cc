@@ -8,12 +8,14 @@
 #include "src/base/bytes.h"
 #include "src/base/checked.h"
 #include "src/base/json.h"
+#include "src/base/utf8.h"
 #include "src/formats/quoted.h"
 
 namespace tboost {
 namespace {
 
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr uint64_t kDataAlignment = 64;  // of the first tensor in files written here
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 struct DTypeEntry {
@@ -156,6 +158,38 @@ Result<RawModel> ReadSafetensors(const std::string& path) {
   std::vector<MappedFile> files;
   files.push_back(std::move(file));
   return RawModel::Make(std::move(files), std::move(tensors));
+}
+
+Status WriteSafetensors(const std::string& path, std::span<const SafetensorsTensor> tensors) {
+  Json header = Json::object();
+  uint64_t end = 0;
+  for (const SafetensorsTensor& tensor : tensors) {
+    const std::string context = fmt::format("{}: tensor {}", path, Quoted(tensor.name));
+    if (tensor.name == kMetadataKey || !IsValidUtf8(tensor.name))
+      return InvalidArgumentError("{}: not a possible name", context);
+    const auto dtype = std::ranges::find(kDTypes, tensor.dtype, &DTypeEntry::dtype);
+    if (dtype == std::ranges::end(kDTypes))
+      return InvalidArgumentError("{}: safetensors has no {}", context, DTypeName(tensor.dtype));
+    const auto elements = CheckedElements(tensor.shape);
+    const auto bytes = elements ? StorageBytes(tensor.dtype, *elements) : std::nullopt;
+    if (bytes != tensor.bytes.size())
+      return InvalidArgumentError("{}: {} bytes do not fit shape {}", context, tensor.bytes.size(),
+                                  tensor.shape.ToString());
+    Json entry = {{"dtype", dtype->name},
+                  {"shape", std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())},
+                  {"data_offsets", {end, end + *bytes}}};
+    if (!header.emplace(tensor.name, std::move(entry)).second)
+      return InvalidArgumentError("{}: is there twice", context);
+    end += *bytes;
+  }
+  std::string text = header.dump();
+  text.resize(RoundUp(text.size() + 8, kDataAlignment) - 8, ' ');
+  ByteWriter head;
+  head.WriteString(text);
+  TBOOST_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
+  TBOOST_RETURN_IF_ERROR(file.Write(head.bytes()));
+  for (const SafetensorsTensor& tensor : tensors) TBOOST_RETURN_IF_ERROR(file.Write(tensor.bytes));
+  return file.Commit();
 }
 
 }  // namespace tboost

@@ -2,6 +2,7 @@
 // Source of the format: the description in the safetensors project's README.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,5 +24,18 @@ Result<std::vector<std::pair<std::string, std::string>>> ParseSafetensorsIndex(
     std::string_view text, std::string_view name);
 
 Result<RawModel> ReadSafetensors(const std::string& path);
+
+// A tensor to write; `bytes` are its elements, row-major and little-endian.
+struct SafetensorsTensor {
+  std::string_view name;
+  DType dtype = DType::kF32;
+  Shape shape = {};
+  std::string_view bytes = {};
+};
+
+// Writes a file that appears whole or not at all, with the tensors in the order given. A dtype that
+// the format lacks, a size that does not fit the shape, a name that is there twice, is
+// "__metadata__" or is no UTF-8 are kInvalidArgument.
+Status WriteSafetensors(const std::string& path, std::span<const SafetensorsTensor> tensors);
 
 }  // namespace tboost

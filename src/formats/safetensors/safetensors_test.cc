@@ -52,6 +52,43 @@ TEST(Safetensors, MapsAFileAndFindsByName) {
   EXPECT_THAT(ReadSafetensors(folder / "none"), FailsWith(StatusCode::kNotFound, "none"));
 }
 
+TEST(Safetensors, ReadsBackWhatItWrites) {
+  const TemporaryFolder folder;
+  const std::vector<SafetensorsTensor> tensors = {
+      {"z.weight", DType::kBF16, {2, 2}, "12345678"},
+      {"a \"quoted\" \xc3\xa9", DType::kI8, {}, "x"},
+      {"none", DType::kF32, {0, 4}, ""},
+  };
+  ASSERT_TRUE(WriteSafetensors(folder / "m", tensors).ok());
+  const auto model = ReadSafetensors(folder / "m");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_EQ(model->tensors().size(), tensors.size());
+  for (const SafetensorsTensor& tensor : tensors) {
+    const RawTensor* found = model->Find(tensor.name);
+    ASSERT_NE(found, nullptr) << tensor.name;
+    EXPECT_EQ(found->dtype, tensor.dtype);
+    EXPECT_EQ(found->shape, tensor.shape);
+    EXPECT_EQ(model->Bytes(*found), tensor.bytes);
+  }
+  EXPECT_EQ(model->Find("z.weight")->offset % 64, 0u);
+}
+
+TEST(Safetensors, WriterRefusesWhatTheFormatLacks) {
+  const TemporaryFolder folder;
+  const std::vector<SafetensorsTensor> cases[] = {
+      {{"a", DType::kQ4_0, {32}, "123456789012345678"}},
+      {{"a", DType::kF32, {2}, "1234"}},
+      {{"a", DType::kU8, {-1}, ""}},
+      {{"__metadata__", DType::kU8, {1}, "1"}},
+      {{"\xff", DType::kU8, {1}, "1"}},
+      {{"a", DType::kU8, {1}, "1"}, {"a", DType::kU8, {1}, "1"}},
+  };
+  for (const auto& tensors : cases)
+    EXPECT_THAT(WriteSafetensors(folder / "m", tensors),
+                FailsWith(StatusCode::kInvalidArgument, "tensor \""));
+  EXPECT_TRUE(folder.Names().empty());
+}
+
 TEST(Safetensors, RefusesHeaderLengthsBeyondTheFile) {
   for (const uint64_t length : {uint64_t{3}, uint64_t{100'000'001}, ~uint64_t{0}, ~uint64_t{7}}) {
     ByteWriter file;
