@@ -1,17 +1,33 @@
 #include "src/graph/matcher.h"
 
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/graph/op_record.h"
 
 namespace tboost {
 
+namespace {
+
+// Whether `name` is one of "a|b|c".
+bool IsOneOf(std::string_view names, std::string_view name) {
+  while (true) {
+    const size_t end = std::min(names.find('|'), names.size());
+    if (names.substr(0, end) == name) return true;
+    if (end == names.size()) return false;
+    names.remove_prefix(end + 1);
+  }
+}
+
+}  // namespace
+
 Pattern Any(ValueId* capture) { return Pattern(Pattern::Kind::kAny, capture); }
 Pattern Maybe(ValueId* capture) { return Pattern(Pattern::Kind::kMaybe, capture); }
 Pattern Constant(ValueId* capture) { return Pattern(Pattern::Kind::kConstant, capture); }
 
-Pattern Op(std::string_view name, std::vector<Pattern> operands) {
+Pattern Op(std::string_view names, std::vector<Pattern> operands) {
   Pattern out(Pattern::Kind::kOp, nullptr);
-  out.op_ = name;
+  out.ops_ = names;
   out.operands_ = std::move(operands);
   return out;
 }
@@ -56,6 +72,8 @@ class Matcher {
     return matched_ + 1 > progress ? swapped : problem;
   }
 
+  int operators() const { return operators_; }
+
  private:
   std::string Operands(const Node& node, const Pattern& pattern, bool swap) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -72,7 +90,7 @@ class Matcher {
   }
 
   // What is wrong with the value alone.
-  std::string Check(ValueId id, const Pattern& pattern) const {
+  std::string Check(ValueId id, const Pattern& pattern) {
     using Kind = Pattern::Kind;
     if (id == kNone) return pattern.kind_ == Kind::kMaybe ? "" : "is absent";
     const Value& value = graph_.value(id);
@@ -80,10 +98,11 @@ class Matcher {
     if (pattern.kind_ == Kind::kOp) {
       if (value.producer == kNone)
         return fmt::format("is {}, expected {}", value.constant ? "a constant" : "a graph input",
-                           pattern.op_);
+                           pattern.ops_);
       const std::string_view op = graph_.node(value.producer).op->name;
-      if (op != pattern.op_) return fmt::format("is {}, expected {}", op, pattern.op_);
+      if (!IsOneOf(pattern.ops_, op)) return fmt::format("is {}, expected {}", op, pattern.ops_);
       if (value.output_index != 0) return fmt::format("is output {} of {}", value.output_index, op);
+      ++operators_;
     }
     if (pattern.single_use_ && graph_.IsOutput(id)) return "is a graph output";
     if (pattern.single_use_ && graph_.Users(id).size() > 1)
@@ -94,13 +113,15 @@ class Matcher {
   }
 
   const Graph& graph_;
-  int matched_ = 0;
+  int matched_ = 0, operators_ = 0;
 };
 
 MatchResult Match(const Graph& graph, NodeId node, const Pattern& pattern) {
+  Matcher matcher(graph);
   MatchResult out;
-  out.mismatch = Matcher(graph).Visit(graph.node(node).outputs[0], pattern, "");
+  out.mismatch = matcher.Visit(graph.node(node).outputs[0], pattern, "");
   out.matched = out.mismatch.empty();
+  out.candidate = matcher.operators() >= 2;
   return out;
 }
 

@@ -2,7 +2,7 @@
 //   ValueId x, w, bias;
 //   const Pattern gelu = Op("activation", {Op("linear", {Any(&x), Constant(&w),
 //   Maybe(&bias)}).SingleUse()}); const MatchResult match = Match(graph, node, gelu);
-// Where a pattern fails, the result says at which operand and why, for the report.
+// Where a pattern fails, the result says at which operand and why.
 #pragma once
 
 #include <functional>
@@ -34,13 +34,13 @@ class Pattern {
   friend Pattern Any(ValueId* capture);
   friend Pattern Maybe(ValueId* capture);
   friend Pattern Constant(ValueId* capture);
-  friend Pattern Op(std::string_view name, std::vector<Pattern> operands);
+  friend Pattern Op(std::string_view names, std::vector<Pattern> operands);
   Pattern(Kind kind, ValueId* value) : kind_(kind), value_(value) {}
 
   Kind kind_;
   ValueId* value_ = nullptr;
   NodeId* node_ = nullptr;
-  std::string_view op_;
+  std::string_view ops_;
   std::vector<Pattern> operands_;
   bool single_use_ = false, commutative_ = false;
   std::vector<std::pair<std::string, Predicate>> predicates_;
@@ -49,12 +49,14 @@ class Pattern {
 Pattern Any(ValueId* capture = nullptr);       // any value
 Pattern Maybe(ValueId* capture = nullptr);     // any value, or an absent operand (kNone)
 Pattern Constant(ValueId* capture = nullptr);  // a constant
-// The first output of operator `name`. Fewer patterns than operands: the rest must be absent.
-Pattern Op(std::string_view name, std::vector<Pattern> operands);
+// The first output of an operator, "linear", or of one of several, "linear|fused_linear". Operands
+// beyond the patterns must be absent; patterns beyond the operands are not looked at.
+Pattern Op(std::string_view names, std::vector<Pattern> operands);
 
 struct MatchResult {
   bool matched = false;
-  std::string mismatch;  // the first one: "add: operand 1 is used by 2 nodes"
+  bool candidate = false;  // it has at least two of the pattern's operators: worth a report
+  std::string mismatch;    // the first one: "add: operand 1 is used by 2 nodes"
   explicit operator bool() const { return matched; }
 };
 

@@ -78,6 +78,19 @@ TEST_F(MatcherTest, OptionalOperands) {
   EXPECT_EQ(Match(g, Node(gained), Op("scale", {Any()})).mismatch, "scale: operand 1 is present");
 }
 
+TEST_F(MatcherTest, SeveralOperatorsAndCandidates) {
+  const ValueId sum = *g.Add(toy::kAdd, "sum", {product, y});
+  const auto pattern = [] { return Op("sub|add", {Op("scale|product", {Any(), Any()}), Any()}); };
+  EXPECT_TRUE(Match(g, Node(sum), pattern()));
+  const MatchResult inputs = Match(g, Node(*g.Add(toy::kSub, "d", {x, y})), pattern());
+  EXPECT_EQ(inputs.mismatch, "sub: operand 0 is a graph input, expected scale|product");
+  EXPECT_FALSE(inputs.candidate);
+  const MatchResult shared =
+      Match(g, Node(sum), Op("add", {Op("product", {Constant(), Any()}), Any()}));
+  EXPECT_FALSE(shared);
+  EXPECT_TRUE(shared.candidate);
+}
+
 TEST_F(MatcherTest, PredicatesAndOutputs) {
   const Pattern wide = Op("scale", {Any().Where("is not wide", [](const Graph& graph, ValueId v) {
                             return graph.value(v).type.shape[1] == Dim(8);
