@@ -37,6 +37,8 @@ Result<std::string> Resolve(const std::string& folder, std::string_view name) {
   if (!IsInside(target, root) && !in_cache)
     return InvalidArgumentError("{}: the link leads out of the model's folder, to {}", path,
                                 target.string());
+  // Opening a FIFO would wait for its writer.
+  if (!fs::is_regular_file(target, error)) return IoError("{}: not a regular file", path);
   return target.string();
 }
 

@@ -25,9 +25,9 @@ struct HfFolder {
 };
 
 // Reads config.json and maps model.safetensors, or the shards that model.safetensors.index.json
-// names. Files must lie in the folder: a symbolic link may lead elsewhere only within it, or, in a
-// Hugging Face cache (X/snapshots/REVISION), to X/blobs. A folder with pickled weights alone is
-// kUnsupported.
+// names. Only regular files are read, and they must lie in the folder: a symbolic link may lead
+// elsewhere only within it, or, in a Hugging Face cache (X/snapshots/REVISION), to X/blobs. A
+// folder with pickled weights alone is kUnsupported.
 Result<HfFolder> ReadHfFolder(const std::string& path);
 
 }  // namespace tboost

@@ -1,5 +1,7 @@
 #include "src/formats/hf_folder.h"
 
+#include <sys/stat.h>
+
 #include "src/formats/test_bytes.h"
 
 namespace tboost {
@@ -82,6 +84,16 @@ TEST(HfFolder, RefusesShardsOutsideTheFolder) {
                  fmt::format(R"({{"weight_map":{{"a":"{}"}}}})", name));
     EXPECT_FALSE(ReadHfFolder(folder / "m").ok()) << name;
   }
+}
+
+TEST(HfFolder, RefusesWhatIsNoRegularFile) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "config.json").c_str(), 0600), 0);
+  EXPECT_THAT(ReadHfFolder(folder.path()), FailsWith(StatusCode::kIo, "not a regular file"));
+  fs::remove(folder / "config.json");
+  folder.Write("config.json", "{}");
+  fs::create_directory(folder / "model.safetensors");
+  EXPECT_THAT(ReadHfFolder(folder.path()), FailsWith(StatusCode::kIo, "not a regular file"));
 }
 
 TEST(HfFolder, FollowsLinksWithinTheFolderAndTheCache) {

@@ -125,75 +125,77 @@ struct Hostile {
   std::string_view message;
 };
 
+constexpr StatusCode kCorrupt = StatusCode::kCorrupt, kUnsupported = StatusCode::kUnsupported;
+constexpr uint64_t kHuge = uint64_t{1} << 62;
+
+const Hostile kHostileTables[] = {
+    {"version 1", [](auto& f) { f.version = 1; }, kUnsupported, "version 1"},
+    {"version 4", [](auto& f) { f.version = 4; }, kUnsupported, "version 4"},
+    {"big-endian", [](auto& f) { f.version = 0x03000000; }, kUnsupported, "big-endian"},
+    {"n_tensors", [](auto& f) { f.tensor_count_excess = kHuge; }, kCorrupt, "truncated"},
+    {"n_kv", [](auto& f) { f.entry_count = kHuge; }, kCorrupt, "truncated"},
+    {"one tensor too many", [](auto& f) { f.tensor_count_excess = 1; }, kCorrupt, "m.gguf"},
+    {"product",
+     [](auto& f) {
+       f.tensors[0].ne = {INT64_MAX, 2};
+     },
+     kCorrupt, "overflows"},
+    {"product 2",
+     [](auto& f) {
+       f.tensors[0].ne = {(uint64_t{1} << 42) + 1, 1 << 22};
+     },
+     kCorrupt, "overflows"},
+    {"bytes", [](auto& f) { f.tensors[0].ne = {SIZE_MAX / 4}; }, kCorrupt, "truncated"},
+    {"negative", [](auto& f) { f.tensors[0].ne = {~uint64_t{0}}; }, kCorrupt, "dimension 0"},
+    {"too large", [](auto& f) { f.tensors[0].ne = {5}; }, kCorrupt, "truncated"},
+    {"rank",
+     [](auto& f) {
+       f.tensors[0].ne = {1, 1, 1, 1, 1};
+     },
+     kCorrupt, "5 dimensions"},
+    {"ragged block",
+     [](auto& f) {
+       f.tensors[0] = {"t", {16, 2}, kQ4_0Id, 0};
+     },
+     kCorrupt, "not whole q4_0 blocks"},
+    {"block scalar",
+     [](auto& f) {
+       f.tensors[0] = {"t", {}, kQ4_0Id, 0};
+     },
+     kCorrupt, "blocks"},
+    {"type", [](auto& f) { f.tensors[0].type = 99; }, kUnsupported,
+     "\"t\": unknown storage type 99"},
+    {"named type",
+     [](auto& f) {
+       f.tensors[0] = {"t", {256}, kQ2KId, 0};
+     },
+     kUnsupported, "\"t\": storage type Q2_K"},
+    {"unaligned", [](auto& f) { f.tensors[0].offset = 4; }, kCorrupt, "multiple of 32"},
+    {"offset", [](auto& f) { f.tensors[0].offset = ~uint64_t{31}; }, kCorrupt, "truncated"},
+    {"name twice",
+     [](auto& f) {
+       f.tensors.push_back({"t", {0}, kF32Id, 32}), f.data_bytes = 32;
+     },
+     kCorrupt, "twice"},
+    {"overlap",
+     [](auto& f) {
+       f.tensors.push_back({"u", {1}, kF32Id, 0});
+     },
+     kCorrupt, "from 16 on"},
+    {"reversed",
+     [](auto& f) {
+       f.tensors = {{"t", {4}, kF32Id, 32}, {"u", {4}, kF32Id, 0}};
+       f.data_bytes = 48;
+     },
+     kCorrupt, "from 48 on"},
+    {"no data", [](auto& f) { f.data_bytes = 0; }, kCorrupt, "truncated"},
+    {"truncated before the data", [](auto& f) { f.data_bytes = 0, f.alignment = 1; }, kCorrupt,
+     "truncated"},
+};
+
 TEST(Gguf, RefusesHostileTables) {
-  constexpr StatusCode kCorrupt = StatusCode::kCorrupt, kUnsupported = StatusCode::kUnsupported;
-  constexpr uint64_t kHuge = uint64_t{1} << 62;
-  const Hostile cases[] = {
-      {"version 1", [](auto& f) { f.version = 1; }, kUnsupported, "version 1"},
-      {"version 4", [](auto& f) { f.version = 4; }, kUnsupported, "version 4"},
-      {"big-endian", [](auto& f) { f.version = 0x03000000; }, kUnsupported, "big-endian"},
-      {"n_tensors", [](auto& f) { f.tensor_count_excess = kHuge; }, kCorrupt, "truncated"},
-      {"n_kv", [](auto& f) { f.entry_count = kHuge; }, kCorrupt, "truncated"},
-      {"one tensor too many", [](auto& f) { f.tensor_count_excess = 1; }, kCorrupt, "m.gguf"},
-      {"product",
-       [](auto& f) {
-         f.tensors[0].ne = {INT64_MAX, 2};
-       },
-       kCorrupt, "overflows"},
-      {"product 2",
-       [](auto& f) {
-         f.tensors[0].ne = {(uint64_t{1} << 42) + 1, 1 << 22};
-       },
-       kCorrupt, "overflows"},
-      {"bytes", [](auto& f) { f.tensors[0].ne = {SIZE_MAX / 4}; }, kCorrupt, "truncated"},
-      {"negative", [](auto& f) { f.tensors[0].ne = {~uint64_t{0}}; }, kCorrupt, "dimension 0"},
-      {"too large", [](auto& f) { f.tensors[0].ne = {5}; }, kCorrupt, "truncated"},
-      {"rank",
-       [](auto& f) {
-         f.tensors[0].ne = {1, 1, 1, 1, 1};
-       },
-       kCorrupt, "5 dimensions"},
-      {"ragged block",
-       [](auto& f) {
-         f.tensors[0] = {"t", {16, 2}, kQ4_0Id, 0};
-       },
-       kCorrupt, "not whole q4_0 blocks"},
-      {"block scalar",
-       [](auto& f) {
-         f.tensors[0] = {"t", {}, kQ4_0Id, 0};
-       },
-       kCorrupt, "blocks"},
-      {"type", [](auto& f) { f.tensors[0].type = 99; }, kUnsupported,
-       "\"t\": unknown storage type 99"},
-      {"named type",
-       [](auto& f) {
-         f.tensors[0] = {"t", {256}, kQ2KId, 0};
-       },
-       kUnsupported, "\"t\": storage type Q2_K"},
-      {"unaligned", [](auto& f) { f.tensors[0].offset = 4; }, kCorrupt, "multiple of 32"},
-      {"offset", [](auto& f) { f.tensors[0].offset = ~uint64_t{31}; }, kCorrupt, "truncated"},
-      {"name twice",
-       [](auto& f) {
-         f.tensors.push_back({"t", {0}, kF32Id, 32}), f.data_bytes = 32;
-       },
-       kCorrupt, "twice"},
-      {"overlap",
-       [](auto& f) {
-         f.tensors.push_back({"u", {1}, kF32Id, 0});
-       },
-       kCorrupt, "from 16 on"},
-      {"reversed",
-       [](auto& f) {
-         f.tensors = {{"t", {4}, kF32Id, 32}, {"u", {4}, kF32Id, 0}};
-         f.data_bytes = 48;
-       },
-       kCorrupt, "from 48 on"},
-      {"no data", [](auto& f) { f.data_bytes = 0; }, kCorrupt, "truncated"},
-      {"truncated before the data", [](auto& f) { f.data_bytes = 0, f.alignment = 1; }, kCorrupt,
-       "truncated"},
-  };
   const TemporaryFolder folder;
-  for (const Hostile& c : cases) {
+  for (const Hostile& c : kHostileTables) {
     GgufFile file;
     file.tensors = {{}};
     ASSERT_TRUE(file.Parse().ok());
