@@ -1,4 +1,5 @@
 """What the machine is, and how busy others keep it."""
+
 import os
 import pathlib
 import platform
@@ -17,13 +18,13 @@ def allowed_cpus():
 def describe():
     """The facts that a figure depends on."""
     text = pathlib.Path("/proc/cpuinfo").read_text()
-    info = dict(
-        (key.strip(), value.strip()) for key, _, value in (line.partition(":") for line in text.splitlines()))
+    pairs = (line.partition(":") for line in text.splitlines())
+    info = {key.strip(): value.strip() for key, _, value in pairs}
     flags = set(info.get("flags", "").split())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "cpu": "%s (family %s, model %s)" % tuple(
-            info.get(key, "unknown") for key in ("model name", "cpu family", "model")),
+        "cpu": "%s (family %s, model %s)"
+        % tuple(info.get(key, "unknown") for key in ("model name", "cpu family", "model")),
         "cpus": allowed_cpus(),
         "isa": " ".join(flag for flag in ISA_FLAGS if flag in flags),
         "caches": ", ".join(caches()),
@@ -37,7 +38,8 @@ def caches():
     """The data caches of CPU 0, such as L2 1024K."""
     found = []
     for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        names = ("level", "type", "size")
+        level, kind, size = ((index / name).read_text().strip() for name in names)
         if kind != "Instruction":
             found.append("L%s %s" % (level, size))
     return found
@@ -56,7 +58,8 @@ class BusyMeter:
         busy = sum(ticks) - ticks[3] - ticks[4]  # without idle and iowait
         own = sum(
             usage.ru_utime + usage.ru_stime
-            for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+            for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        )
         return time.monotonic(), busy / os.sysconf("SC_CLK_TCK"), own
 
     def others(self):

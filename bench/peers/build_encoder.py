@@ -2,12 +2,14 @@
 
 usage: python build_encoder.py SHAPE FOLDER [--forms hf,onnx,ct2]
 SHAPE is minilm, bert-base or bert-large. Forms:
-  hf    FOLDER itself as a Hugging Face model: config.json, model.safetensors, vocab.txt, tokenizer.json
+  hf    FOLDER itself as a Hugging Face model: config.json, model.safetensors, vocab.txt and
+        tokenizer.json
   onnx  FOLDER/model.onnx, as an eager export writes it
   ct2   FOLDER/ct2, a CTranslate2 encoder
 A form that is there already is kept. Weights have a standard deviation of 0.02 as BERT's own
 initialisation, LayerNorm gammas lie around 1, biases and betas are small but not zero.
 """
+
 import argparse
 import json
 import pathlib
@@ -98,26 +100,45 @@ def tokenizer():
         "truncation": None,
         "padding": None,
         "added_tokens": [
-            {"id": i, "content": token, "single_word": False, "lstrip": False, "rstrip": False,
-             "normalized": False, "special": True} for i, token in enumerate(SPECIAL)],
+            {
+                "id": i,
+                "content": token,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                "normalized": False,
+                "special": True,
+            }
+            for i, token in enumerate(SPECIAL)
+        ],
         "normalizer": {
-            "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
-            "strip_accents": None, "lowercase": True},
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": True,
+        },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": {
             "type": "TemplateProcessing",
             "single": [
                 {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
                 {"Sequence": {"id": "A", "type_id": 0}},
-                {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+                {"SpecialToken": {"id": "[SEP]", "type_id": 0}},
+            ],
             "pair": [],
             "special_tokens": {
-                t: {"id": t, "ids": [SPECIAL.index(t)], "tokens": [t]} for t in frame}},
+                t: {"id": t, "ids": [SPECIAL.index(t)], "tokens": [t]} for t in frame
+            },
+        },
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
-            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100,
-            "vocab": {token: i for i, token in enumerate(vocabulary())}},
+            "vocab": {token: i for i, token in enumerate(vocabulary())},
+        },
     }
 
 

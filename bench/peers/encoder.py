@@ -2,9 +2,10 @@
 
 usage: python encoder.py --backend ort|ov|ct2 --model FOLDER --case b1s128|b32s128|ragged
        [--threads 2] [--lengths FILE] [--group 8] [--budget 2]
-FOLDER is written by build_encoder.py. bBsS is B sequences of S tokens; ragged is one sequence for each
-line of FILE, the longest first, in padded batches of --group sequences.
+FOLDER is written by build_encoder.py. bBsS is B sequences of S tokens; ragged is one sequence for
+each line of FILE, the longest first, in padded batches of --group sequences.
 """
+
 import argparse
 import pathlib
 import re
@@ -37,7 +38,8 @@ def onnxruntime_runner():
     options.intra_op_num_threads = args.threads
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     session = onnxruntime.InferenceSession(
-        args.model / "model.onnx", options, providers=["CPUExecutionProvider"])
+        args.model / "model.onnx", options, providers=["CPUExecutionProvider"]
+    )
     names = [i.name for i in session.get_inputs()]
     return lambda ids, mask: session.run(None, feeds(names, ids, mask))[0]
 
@@ -46,8 +48,10 @@ def openvino_runner():
     import openvino
 
     settings = {
-        "INFERENCE_NUM_THREADS": args.threads, "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_PRECISION_HINT": "f32"}
+        "INFERENCE_NUM_THREADS": args.threads,
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32",
+    }
     model = openvino.Core().compile_model(args.model / "model.onnx", "CPU", settings)
     request = model.create_infer_request()
     names = [i.get_any_name() for i in model.inputs]
@@ -63,7 +67,8 @@ def ctranslate2_runner():
     import ctranslate2
 
     encoder = ctranslate2.Encoder(
-        str(args.model / "ct2"), compute_type="float32", inter_threads=1, intra_threads=args.threads)
+        str(args.model / "ct2"), compute_type="float32", inter_threads=1, intra_threads=args.threads
+    )
 
     def run(ids, mask):
         rows = [row[:n] for row, n in zip(ids.tolist(), mask.sum(1).tolist())]
@@ -90,7 +95,7 @@ def batches():
     if args.case != "ragged" or not args.lengths:
         parser.error("the case is bBsS, or ragged with --lengths")
     lengths = sorted(map(int, args.lengths.read_text().split()), reverse=True)
-    groups = [lengths[i:i + args.group] for i in range(0, len(lengths), args.group)]
+    groups = [lengths[i : i + args.group] for i in range(0, len(lengths), args.group)]
     return [padded(group, random) for group in groups]
 
 

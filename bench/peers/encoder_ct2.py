@@ -1,4 +1,5 @@
 """A BERT encoder as a CTranslate2 model in float32."""
+
 import numpy as np
 from ctranslate2.specs import common_spec, transformer_spec
 
@@ -7,9 +8,14 @@ def write(shape, epsilon, vocabulary, weights, folder):
     """Writes the model folder."""
     layers, _, heads, _ = shape
     encoder = transformer_spec.TransformerEncoderSpec(
-        layers, heads, pre_norm=False, activation=common_spec.Activation.GELU,
-        layernorm_embedding=True, num_source_embeddings=2,
-        embeddings_merge=common_spec.EmbeddingsMerge.ADD)
+        layers,
+        heads,
+        pre_norm=False,
+        activation=common_spec.Activation.GELU,
+        layernorm_embedding=True,
+        num_source_embeddings=2,
+        embeddings_merge=common_spec.EmbeddingsMerge.ADD,
+    )
     encoder.scale_embeddings = False
 
     def linear(spec, *names):
@@ -26,7 +32,8 @@ def write(shape, epsilon, vocabulary, weights, folder):
     for i, layer in enumerate(encoder.layer):
         prefix = "encoder.layer.%d." % i
         attention = prefix + "attention."
-        linear(layer.self_attention.linear[0], *(attention + "self." + p for p in ("query", "key", "value")))
+        projections = [attention + "self." + part for part in ("query", "key", "value")]
+        linear(layer.self_attention.linear[0], *projections)
         linear(layer.self_attention.linear[1], attention + "output.dense")
         norm(layer.self_attention.layer_norm, attention + "output.LayerNorm")
         linear(layer.ffn.linear_0, prefix + "intermediate.dense")

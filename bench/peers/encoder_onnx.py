@@ -1,4 +1,5 @@
 """A BERT encoder as an ONNX file, in the operators of an eager export: nothing is fused."""
+
 import os
 
 import numpy as np
@@ -53,12 +54,18 @@ class Encoder:
 
     def linear(self, x, name):
         transposed = self.graph.constant(self.weights[name + ".weight"].T, name + ".weight_t")
-        return self.graph.add("Add", self.graph.add("MatMul", x, transposed), self.weight(name + ".bias"))
+        product = self.graph.add("MatMul", x, transposed)
+        return self.graph.add("Add", product, self.weight(name + ".bias"))
 
     def norm(self, x, name):
         return self.graph.add(
-            "LayerNormalization", x, self.weight(name + ".weight"), self.weight(name + ".bias"),
-            axis=-1, epsilon=self.epsilon)
+            "LayerNormalization",
+            x,
+            self.weight(name + ".weight"),
+            self.weight(name + ".bias"),
+            axis=-1,
+            epsilon=self.epsilon,
+        )
 
     def gelu(self, x):
         g = self.graph
@@ -93,8 +100,7 @@ class Encoder:
         g = self.graph
         real = g.add("Cast", "attention_mask", to=TensorProto.FLOAT)
         lowest = g.real(np.finfo(np.float32).min)
-        return g.add(
-            "Mul", g.add("Sub", g.real(1), g.add("Unsqueeze", real, g.ints(1, 2))), lowest)
+        return g.add("Mul", g.add("Sub", g.real(1), g.add("Unsqueeze", real, g.ints(1, 2))), lowest)
 
     def build(self):
         """The whole graph; returns the name of the last hidden state."""
@@ -118,9 +124,12 @@ def write(shape, epsilon, weights, path):
     graph.nodes.append(helper.make_node("Identity", [last], ["last_hidden_state"]))
     tensor = helper.make_tensor_value_info
     proto = helper.make_graph(
-        graph.nodes, "encoder", [tensor(n, TensorProto.INT64, ["batch", "seq"]) for n in INPUTS],
+        graph.nodes,
+        "encoder",
+        [tensor(n, TensorProto.INT64, ["batch", "seq"]) for n in INPUTS],
         [tensor("last_hidden_state", TensorProto.FLOAT, ["batch", "seq", encoder.hidden])],
-        list(graph.constants.values()))
+        list(graph.constants.values()),
+    )
     model = helper.make_model(proto, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
     external = sum(w.nbytes for w in weights.values()) > EXTERNAL_ABOVE

@@ -1,9 +1,10 @@
 """Times one case in llama.cpp and prints it as a JSON line.
 
 usage: python llama_cpp.py --bin FOLDER --model FILE.gguf --case pp512|tg64|tg64x8 [--threads 2]
-ppN: prefill of N tokens. tgN: N tokens decoded after a context of 64. tgNxS: the same in S streams at
-once, where the rate is that of one stream.
+ppN: prefill of N tokens. tgN: N tokens decoded after a context of 64. tgNxS: the same in S streams
+at once, where the rate is that of one stream.
 """
+
 import argparse
 import json
 import pathlib
@@ -22,7 +23,11 @@ STREAMS = re.compile(r"tg(\d+)x(\d+)")
 def records(program, *options):
     """The JSON lines that a program of llama.cpp prints."""
     done = subprocess.run(
-        [str(program), *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        [str(program), *map(str, options)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
         raise SystemExit("%s ended with %d and no result" % (program.name, done.returncode))
@@ -41,8 +46,21 @@ def rates(args):
     if match := STREAMS.fullmatch(args.case):
         new, streams = map(int, match.groups())
         found = records(
-            args.bin / "llama-batched-bench", *common, "-tb", args.threads, "-npp", CONTEXT, "-ntg", new,
-            "-npl", streams, "-c", streams * (CONTEXT + new), "--output-format", "jsonl")
+            args.bin / "llama-batched-bench",
+            *common,
+            "-tb",
+            args.threads,
+            "-npp",
+            CONTEXT,
+            "-ntg",
+            new,
+            "-npl",
+            streams,
+            "-c",
+            streams * (CONTEXT + new),
+            "--output-format",
+            "jsonl",
+        )
         return [found[0]["speed_tg"] / streams]
     raise SystemExit("unknown case " + args.case)
 

@@ -1,4 +1,5 @@
-"""Shared by the peers' scripts: repeated timing, and the JSON line that `tboost bench` prints too."""
+"""Shared by the peers' scripts: repeated timing, and a JSON line as `tboost bench` prints it."""
+
 import json
 import os
 import resource
@@ -26,7 +27,17 @@ def repeat(work, budget_s, most=100):
 
 def emit(job, case, threads, unit, values, who=resource.RUSAGE_SELF):
     """Prints one record; unit is med_ms or tok_s, of which the median of values is given."""
-    print(json.dumps({
-        "job": job, "case": case, "threads": threads, unit: round(statistics.median(values), 3),
-        "min": round(min(values), 3), "max": round(max(values), 3),
-        "peak_rss_mb": round(resource.getrusage(who).ru_maxrss / 1024)}), flush=True)
+    print(
+        json.dumps(
+            {
+                "job": job,
+                "case": case,
+                "threads": threads,
+                unit: round(statistics.median(values), 3),
+                "min": round(min(values), 3),
+                "max": round(max(values), 3),
+                "peak_rss_mb": round(resource.getrusage(who).ru_maxrss / 1024),
+            }
+        ),
+        flush=True,
+    )

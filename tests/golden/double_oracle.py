@@ -1,8 +1,9 @@
 """A transformers causal model in float64 throughout, to tell how far float32 rounding reaches.
 
-transformers computes RMSNorm and the RoPE angles in float32 whatever the type of the model is, so both
-are replaced here. Attention must run as "sdpa", whose plain form keeps the type of its input.
+transformers computes RMSNorm and the RoPE angles in float32 whatever the type of the model is, so
+both are replaced here. Attention must run as "sdpa", which keeps the type of its input.
 """
+
 import types
 
 import torch

@@ -1,9 +1,11 @@
 """Runs a GGUF file in torch: dequantised to float32 by gguf-py, computed by transformers.
 
-load_causal(path) returns the model in transformers' own layout, load_tokenizer(path) a function from
-text to ids. Two differences between the file and transformers are undone here: the llama rows of Q and
-K lie in the file in the order that interleaved RoPE needs, and the norm weights of gemma3 have 1 added.
+load_causal(path) returns the model in transformers' own layout, load_tokenizer(path) a function
+from text to ids. Two differences between the file and transformers are undone here: the llama rows
+of Q and K lie in the file in the order that interleaved RoPE needs, and the norm weights of gemma3
+have 1 added.
 """
+
 import re
 
 import gguf
@@ -99,8 +101,12 @@ def hf_config(meta, arch):
         "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
     }
     return transformers.Gemma3TextConfig(
-        head_dim=get("attention.key_length"), query_pre_attn_scalar=get("attention.key_length"),
-        sliding_window=get("attention.sliding_window"), rope_parameters=rope, **common)
+        head_dim=get("attention.key_length"),
+        query_pre_attn_scalar=get("attention.key_length"),
+        sliding_window=get("attention.sliding_window"),
+        rope_parameters=rope,
+        **common,
+    )
 
 
 def load_causal(path):
@@ -133,7 +139,7 @@ def small(config):
 
 
 def load_tokenizer(path):
-    """text -> ids, with BOS where the file asks for it; the control tokens in a text are recognised."""
+    """text -> ids: BOS where the file asks for it, control tokens in a text recognised."""
     meta = metadata(gguf.GGUFReader(path))
     kinds = {"gpt2": byte_level_encoder, "llama": sentencepiece_encoder}
     encode = kinds[meta["tokenizer.ggml.model"]](meta)
@@ -150,14 +156,17 @@ def byte_level_encoder(meta):
     tokens = meta["tokenizer.ggml.tokens"]
     merges = [tuple(merge.split(" ")) for merge in meta["tokenizer.ggml.merges"]]
     bpe = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
-    bpe.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Digits(individual_digits=True),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
-    ])
+    bpe.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
+        ]
+    )
     control = gguf.TokenType.CONTROL
     types = meta["tokenizer.ggml.token_type"]
     bpe.add_special_tokens(
-        [AddedToken(t, special=True) for t, kind in zip(tokens, types) if kind == control])
+        [AddedToken(t, special=True) for t, kind in zip(tokens, types) if kind == control]
+    )
     return lambda text: bpe.encode(text, add_special_tokens=False).ids
 
 

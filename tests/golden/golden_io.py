@@ -1,4 +1,5 @@
 """Writes golden files: plain .npy arrays and JSON, beside this file."""
+
 import importlib.metadata
 import json
 import pathlib

@@ -2,9 +2,10 @@
 
 usage: python make_model_goldens.py [--models FOLDER] [minilm smollm2 gemma3 tiny]
 
-Needs the packages of bench/peers/requirements-torch.txt. FOLDER (default: models/ of the repository)
-holds the real models; the tiny ones have random weights and need no file.
+Needs the packages of bench/peers/requirements-torch.txt. FOLDER (default: models/ of the
+repository) holds the real models; the tiny ones have random weights and need no file.
 """
+
 import argparse
 import pathlib
 

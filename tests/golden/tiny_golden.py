@@ -1,4 +1,5 @@
 """What transformers computes for the small models of tiny_models.py."""
+
 import copy
 
 import numpy as np
@@ -54,16 +55,22 @@ def make(name, config):
     probe = max(tensors, key=lambda t: len(tensors[t][0]))
     save_json("tiny/%s/config.json" % name, config)
     save_array("tiny/%s/output.npy" % name, result)
-    save_json("tiny/%s/golden.json" % name, {
-        "versions": versions("torch", "transformers", "numpy"),
-        "largest_difference": {"float64": float(np.abs(exact - result).max())},
-        "output": "last_hidden_state" if "CausalLM" not in config["architectures"][0] else "logits",
-        "sequences": rows,
-        "probe": {
-            "tensor": probe,
-            "values": tiny_models.tensor_value(probe, *tensors[probe]).reshape(-1)[:8].tolist()},
-        "tensors": tensors,
-    })
+    save_json(
+        "tiny/%s/golden.json" % name,
+        {
+            "versions": versions("torch", "transformers", "numpy"),
+            "largest_difference": {"float64": float(np.abs(exact - result).max())},
+            "output": "last_hidden_state"
+            if "CausalLM" not in config["architectures"][0]
+            else "logits",
+            "sequences": rows,
+            "probe": {
+                "tensor": probe,
+                "values": tiny_models.tensor_value(probe, *tensors[probe]).reshape(-1)[:8].tolist(),
+            },
+            "tensors": tensors,
+        },
+    )
 
 
 def make_all():
