@@ -109,6 +109,23 @@ Block LoadBlock(const Work& w, int start, int count) {
   return block;
 }
 
+// Asks for a share of the keys from position `start` to `end` and their values: that of row tile r.
+// Such rows lie too far apart for the processor to foresee them.
+inline void PrefetchBlock(const Work& w, int start, int end, int64_t r) {
+  const AttentionArgs& args = *w.args;
+  if (!args.k) return;
+  const int64_t first = start + r * kBlock / w.rows;
+  const int64_t last = start + (r + kTileRows) * kBlock / w.rows;
+  for (int64_t key = first; key < last && key < end; ++key) {
+    const int64_t token = args.layout->offsets[w.task.sequence] + key;
+    const int64_t column = int64_t{w.task.kv_head} * args.head_dim;
+    for (int d = 0; d < args.head_dim; d += 16) {
+      Prefetch(args.k + token * args.ldk + column + d);
+      Prefetch(args.v + token * args.ldv + column + d);
+    }
+  }
+}
+
 inline F32x16 SoftCap(F32x16 score, float cap) { return Set1(cap) * Tanh(score * Set1(1 / cap)); }
 
 // Turns a row's scores of a block into weights relative to the new maximum and brings the row's sum
@@ -221,7 +238,10 @@ void attention(const AttentionArgs& args, int64_t task, Scratch scratch) {
   for (int start = w.begin[0] / kBlock * kBlock; start < end; start += kBlock) {
     const Block block = LoadBlock(w, start, Smaller(kBlock, end - start));
     int64_t r = 0;
-    for (; r + kTileRows <= w.rows; r += kTileRows) BlockRows<kTileRows>(w, block, r);
+    for (; r + kTileRows <= w.rows; r += kTileRows) {
+      PrefetchBlock(w, start + kBlock, end, r);
+      BlockRows<kTileRows>(w, block, r);
+    }
     LastRows<kTileRows - 1>(w, block, r);
   }
   StoreRows(w);

@@ -42,9 +42,10 @@ size_t ScratchBytes(const AttentionArgs& args) {
 AttentionTask LocateAttentionTask(const AttentionArgs& args, int64_t task) {
   const SequenceLayout& layout = *args.layout;
   const int64_t tile = TileQueries(args);
-  // The last queries of a causal sequence see the most keys: they come first.
+  // One head after the other, so that its keys and values stay in cache; and the last queries,
+  // which see the most keys where causal, first, so that the tasks that end a call are short.
   const int64_t slots = FirstSlot(layout, layout.sequences, tile);
-  const int64_t slot = slots - 1 - task / args.kv_heads;
+  const int64_t slot = slots - 1 - task % slots;
   int low = 0, high = layout.sequences;
   while (high - low > 1) {
     const int middle = low + (high - low) / 2;
@@ -52,7 +53,7 @@ AttentionTask LocateAttentionTask(const AttentionArgs& args, int64_t task) {
   }
   AttentionTask found;
   found.sequence = low;
-  found.kv_head = static_cast<int>(task % args.kv_heads);
+  found.kv_head = static_cast<int>(task / slots);
   found.first_query = (slot - FirstSlot(layout, low, tile)) * tile;
   const int64_t left = layout.offsets[low + 1] - layout.offsets[low] - found.first_query;
   found.queries = left <= 0 ? 0 : left < tile ? left : tile;
