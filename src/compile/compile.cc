@@ -7,7 +7,7 @@
 #include "src/compile/tokenizer.h"
 #include "src/formats/om/layout.h"
 #include "src/import/import_model.h"
-#include "src/ops/ops.h"
+#include "src/passes/pipeline.h"
 
 namespace tboost {
 namespace {
@@ -20,6 +20,21 @@ Json DescribeSources(const ImportedModel& model) {
     sources.push_back({{"file", name}, {"bytes", file.bytes().size()}});
   }
   return sources;
+}
+
+// What each pass changed, and the candidates that it left with the first mismatch.
+Json DescribePasses(const OptimizeReport& report) {
+  Json passes = Json::array();
+  for (const PassRun& run : report.runs) {
+    Json missed = Json::array();
+    for (const Missed& miss : run.report.missed)
+      missed.push_back({{"node", miss.node}, {"reason", miss.reason}});
+    passes.push_back({{"pass", run.name},
+                      {"milliseconds", run.milliseconds},
+                      {"changes", run.report.changes},
+                      {"missed", std::move(missed)}});
+  }
+  return {{"passes", std::move(passes)}};
 }
 
 Json Manifest(const ImportedModel& model, const CompileOptions& options, Json report) {
@@ -77,21 +92,13 @@ Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOpt
   TBOOST_RETURN_IF_ERROR(model.graph.Compact());
   const std::string source_graph = ToText(model.graph);
 
-  PipelineOptions pipeline;
-  pipeline.level = options.optimization_level;
-  pipeline.disabled = options.disabled_passes;
-  TBOOST_ASSIGN_OR_RETURN(const PipelineReport report, RunPipeline(model.graph, BuiltinOps(), pipeline));
-  TBOOST_RETURN_IF_ERROR(model.graph.Compact());
-
-  const std::vector<MappedFile>& files = model.weights().files();
-  RecipeSources sources;
-  sources.bytes = [&](int file) {
-    return file >= 0 && file < static_cast<int>(files.size()) ? files[file].bytes()
-                                                              : std::string_view();
-  };
-  sources.release = [&](int file, uint64_t offset, uint64_t size) { files[file].Release(offset, size); };
-  TBOOST_RETURN_IF_ERROR(WriteWeights(writer, model.graph, sources, options.progress));
-  Json manifest = Manifest(model, options, ToJson(report));
+  OptimizeOptions optimize;
+  optimize.level = options.optimization_level;
+  optimize.disabled = options.disabled_passes;
+  TBOOST_ASSIGN_OR_RETURN(const OptimizeReport report, Optimize(model.graph, optimize));
+  TBOOST_RETURN_IF_ERROR(
+      WriteWeights(writer, model.graph, model.weights().files(), options.progress));
+  const Json manifest = Manifest(model, options, DescribePasses(report));
   const std::pair<std::string_view, std::string> sections[] = {
       {kManifestSection, manifest.dump(1, ' ', false, Json::error_handler_t::replace)},
       {kSourceGraphSection, source_graph},

@@ -80,6 +80,10 @@ class Graph {
   // The node's outputs lose their producer and their names, which others may take; uses that remain
   // are replaced before Compact().
   void RemoveNode(NodeId node);
+  // Another recipe for the same constant: where its bytes are now.
+  void SetConstant(ValueId constant, RecipePtr recipe) {
+    values_[constant].constant = std::move(recipe);
+  }
   // An error where the name is taken.
   Status Rename(ValueId value, std::string name);
   // Drops removed nodes and unused constants, and orders nodes so that producers come first, else

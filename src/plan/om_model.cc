@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/base/checked.h"
 #include "src/graph/recipe_builders.h"
 #include "src/graph/recipe_eval.h"
 #include "src/tensor/panel.h"
@@ -15,7 +16,7 @@ constexpr uint64_t kStripeBytes = uint64_t{1} << 20;
 // Writes constants one after the other, each in stripes of about a mebibyte of rows.
 class WeightsWriter {
  public:
-  WeightsWriter(OmWriter& writer, Graph& graph, const RecipeSources& sources, const Progress& progress)
+  WeightsWriter(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources, const Progress& progress)
       : writer_(writer), graph_(graph), sources_(sources), progress_(progress) {}
 
   Status Run() {
@@ -35,7 +36,7 @@ class WeightsWriter {
   Status WriteConstant(ValueId id) {
     const RecipePtr recipe = graph_.value(id).constant;
     TBOOST_ASSIGN_OR_RETURN(const ConstantForm form, FormOfConstant(graph_, id));
-    TBOOST_RETURN_IF_ERROR(Append(std::string(RoundUp(offset_) - offset_, '\0'), 0));
+    TBOOST_RETURN_IF_ERROR(Append(std::string(RoundUp(offset_, kConstantAlignment) - offset_, '\0'), 0));
     const uint64_t start = offset_;
     const uint64_t row_bytes =
         std::max<uint64_t>(1, StorageBytes(recipe->dtype, recipe->columns).value_or(1));
@@ -46,15 +47,24 @@ class WeightsWriter {
       TBOOST_RETURN_IF_ERROR(WriteRows(*recipe, form, row, rows));
     }
     Release(*recipe);
-    TBOOST_ASSIGN_OR_RETURN(graph_.value(id).constant,
+    TBOOST_ASSIGN_OR_RETURN(RecipePtr stored,
                             FileRecipe(0, start, recipe->dtype, recipe->rows, recipe->columns));
+    graph_.SetConstant(id, std::move(stored));
     return OkStatus();
+  }
+
+  Result<std::string_view> Read(int file, uint64_t offset, uint64_t bytes) const {
+    if (file < 0 || file >= static_cast<int>(sources_.size()) ||
+        !InRange(offset, bytes, sources_[file].bytes().size()))
+      return CorruptError("a constant lies at offset {} of source file {}, outside it", offset, file);
+    return sources_[file].bytes().substr(offset, bytes);
   }
 
   Status WriteRows(const Recipe& recipe, ConstantForm form, int64_t row, int64_t rows) {
     std::string memory;
+    const auto read = [this](int file, uint64_t offset, uint64_t size) { return Read(file, offset, size); };
     TBOOST_ASSIGN_OR_RETURN(const std::string_view bytes,
-                            EvaluateRecipeRows(recipe, row, rows, sources_.bytes, memory));
+                            EvaluateRecipeRows(recipe, row, rows, read, memory));
     if (form == ConstantForm::kRows) return Append(bytes, bytes.size());
     const auto packed = PackedBytes(recipe.dtype, rows, recipe.columns);
     TBOOST_CHECK(packed.has_value());
@@ -72,19 +82,15 @@ class WeightsWriter {
 
   // The pages of the source are not needed again: peak memory stays near what is written.
   void Release(const Recipe& recipe) const {
-    if (recipe.kind == Recipe::Kind::kFile && sources_.release)
-      sources_.release(recipe.file, recipe.offset,
-                       StorageBytes(recipe.dtype, recipe.rows * recipe.columns).value_or(0));
+    if (recipe.kind == Recipe::Kind::kFile)
+      sources_[recipe.file].Release(
+          recipe.offset, StorageBytes(recipe.dtype, recipe.rows * recipe.columns).value_or(0));
     for (const RecipePtr& input : recipe.inputs) Release(*input);
-  }
-
-  static uint64_t RoundUp(uint64_t offset) {
-    return (offset + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
   }
 
   OmWriter& writer_;
   Graph& graph_;
-  const RecipeSources& sources_;
+  const std::vector<MappedFile>& sources_;
   const Progress& progress_;
   std::string panels_;
   uint64_t offset_ = 0, done_ = 0, total_ = 0;
@@ -92,7 +98,7 @@ class WeightsWriter {
 
 }  // namespace
 
-Status WriteWeights(OmWriter& writer, Graph& graph, const RecipeSources& sources,
+Status WriteWeights(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources,
                     const Progress& progress) {
   return WeightsWriter(writer, graph, sources, progress).Run();
 }

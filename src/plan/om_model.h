@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "src/base/file.h"
 #include "src/base/json.h"
 #include "src/formats/om/container.h"
 #include "src/plan/program.h"
@@ -22,15 +24,10 @@ inline constexpr std::string_view kChatTemplateSection = "chat_template";
 // Called with bytes done and bytes in all; returning false stops the work with kCancelled.
 using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
-// The bytes of a source file of a recipe, and how to say that a range is done with.
-struct RecipeSources {
-  std::function<std::string_view(int file)> bytes;
-  std::function<void(int file, uint64_t offset, uint64_t size)> release;
-};
-
-// Evaluates every constant of `graph` into the section "weights", tensor by tensor and some rows at a time,
-// and makes the constants point there.
-Status WriteWeights(OmWriter& writer, Graph& graph, const RecipeSources& sources, const Progress& progress);
+// Evaluates every constant of `graph`, whose recipes read `sources`, into the section "weights", tensor by
+// tensor and some rows at a time, and makes the constants point there.
+Status WriteWeights(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources,
+                    const Progress& progress);
 
 // A loaded .om, ready to be bound. Owns the mapping; immutable, so any number of threads may read.
 struct OmModel {
