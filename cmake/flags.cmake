@@ -20,4 +20,4 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its AVX-512 header trips over these by
   list(APPEND TBOOST_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 # AVX-512's shape in plain C++, linked into kernel tests only.
-set(TBOOST_ISA_FLAGS_emulated -O1 -march=x86-64-v3)
+set(TBOOST_ISA_FLAGS_emulated -O1 -march=x86-64-v3 -Wno-psabi)

@@ -38,7 +38,8 @@ struct Norm {
 };
 
 // c = residual + activation(norm(a) . W^T + bias), row by row; with `gated`, the columns of W come as 16
-// gate, 16 up, 16 gate... and c = activation(gate) * up (+ residual) has n / 2 columns. All f32 but W.
+// gate, 16 up, 16 gate... (n is a multiple of 32) and c = activation(gate) * up (+ residual) has n / 2
+// columns. All f32 but W.
 struct GemmArgs {
   int64_t m = 0, n = 0, k = 0;       // n counts W's columns (both kinds when gated)
   const float* a = nullptr;          // [m, k], rows lda apart

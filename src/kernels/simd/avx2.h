@@ -62,6 +62,13 @@ template <int kBits>
 TBOOST_INLINE VI ShiftRight(VI a) {
   return _mm256_srli_epi32(a, kBits);
 }
+template <int kBits>
+TBOOST_INLINE VI ShiftRightSigned(VI a) {
+  return _mm256_srai_epi32(a, kBits);
+}
+TBOOST_INLINE VI ShiftRightBy(VI a, int bits) {
+  return _mm256_srl_epi32(a, _mm_cvtsi32_si128(bits));
+}
 
 TBOOST_INLINE VM Less(VF a, VF b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 TBOOST_INLINE VM LessEqual(VF a, VF b) { return _mm256_cmp_ps(a, b, _CMP_LE_OQ); }

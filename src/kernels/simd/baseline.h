@@ -64,6 +64,13 @@ template <int kBits>
 TBOOST_INLINE VI ShiftRight(VI a) {
   return _mm_srli_epi32(a, kBits);
 }
+template <int kBits>
+TBOOST_INLINE VI ShiftRightSigned(VI a) {
+  return _mm_srai_epi32(a, kBits);
+}
+TBOOST_INLINE VI ShiftRightBy(VI a, int bits) {
+  return _mm_srl_epi32(a, _mm_cvtsi32_si128(bits));
+}
 
 TBOOST_INLINE VM Less(VF a, VF b) { return _mm_cmplt_ps(a, b); }
 TBOOST_INLINE VM LessEqual(VF a, VF b) { return _mm_cmple_ps(a, b); }

@@ -29,7 +29,7 @@ struct Constant {
 };
 
 template <int kCount, int kFirst = 0, class Body>
-TBOOST_INLINE void Unroll(const Body& body) {  // body(Constant<0>), body(Constant<1>)...
+TBOOST_INLINE constexpr void Unroll(const Body& body) {  // body(Constant<0>), body(Constant<1>)...
   if constexpr (kFirst < kCount) {
     body(Constant<kFirst>{});
     Unroll<kCount, kFirst + 1>(body);
@@ -182,6 +182,15 @@ template <int kBits>
 TBOOST_INLINE I32x16 ShiftRight(I32x16 a) {  // zeros shifted in
   return Lift<I32x16>(
       [](auto x) TBOOST_INLINE_LAMBDA { return native::template ShiftRight<kBits>(x); }, a);
+}
+template <int kBits>
+TBOOST_INLINE I32x16 ShiftRightSigned(I32x16 a) {  // the sign shifted in
+  return Lift<I32x16>(
+      [](auto x) TBOOST_INLINE_LAMBDA { return native::template ShiftRightSigned<kBits>(x); }, a);
+}
+TBOOST_INLINE I32x16 ShiftRightBy(I32x16 a, int bits) {  // zeros shifted in; 0 <= bits < 32
+  return Lift<I32x16>([=](auto x) TBOOST_INLINE_LAMBDA { return native::ShiftRightBy(x, bits); },
+                      a);
 }
 // float((a & 15) - kBias): a table lookup where that is one instruction.
 template <int kBias>

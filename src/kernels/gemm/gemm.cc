@@ -1,0 +1,73 @@
+// Tasks, scratch memory and tiles of the matrix product: the same for every instruction set.
+#include "src/kernels/gemm/gemm_sizes.h"
+
+namespace tboost::kernels {
+
+int64_t PanelStride(const GemmArgs& args) {
+  return static_cast<int64_t>(PanelBytes(args.weight_dtype, args.k).value_or(0));
+}
+
+GemmScratch DivideScratch(const GemmArgs& args) {
+  constexpr int64_t kLine = 16;  // floats of a cache line
+  const int64_t rows = args.tile_m, panels = CeilDiv(args.tile_n, kPanelColumns);
+  const int64_t k = RoundUpTo(args.k, kChunk);
+  const int64_t direct = (rows < kMaxDirectRows ? rows : kMaxDirectRows) * k;
+  const int64_t blocked = rows * (k < kBlockK ? k : kBlockK);
+  GemmScratch parts;
+  parts.statistics = 0;
+  parts.rows = RoundUpTo(2 * rows, kLine);
+  parts.weights = parts.rows + (direct > blocked ? direct : blocked);
+  parts.sums = parts.weights + 2 * kBlockK * kPanelColumns;
+  parts.end = parts.sums + panels * rows * kPanelColumns;
+  return parts;
+}
+
+int64_t Tasks(const GemmArgs& args) {
+  return CeilDiv(args.m, args.tile_m) * CeilDiv(args.n, args.tile_n);
+}
+
+size_t ScratchBytes(const GemmArgs& args) {
+  return static_cast<size_t>(DivideScratch(args).end) * sizeof(float);
+}
+
+namespace {
+
+// About how long a task takes, in cycles of a core with 16 lanes.
+double TaskCycles(double rows, double panels, double k) {
+  constexpr double kTask = 2000;      // starting it
+  constexpr double kMultiply = 0.55;  // a row's element and a panel's vector
+  constexpr double kPackRow = 0.5;    // packing the element
+  constexpr double kFetchPanel = 4;   // fetching and decoding the vector
+  return kTask + k * (rows * panels * kMultiply + rows * kPackRow + panels * kFetchPanel);
+}
+
+}  // namespace
+
+void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes) {
+  constexpr double kStraggler = 0.2;  // how much of a task threads may end apart
+  constexpr int64_t kTasksPerThread = 8, kRowUnit = 14;
+  const int64_t unit = args.gated ? 2 : 1;
+  const int64_t units = CeilDiv(args.n, kPanelColumns * unit);
+  const int64_t l2_floats = l2_bytes / int64_t{sizeof(float)};
+  double best = 0;
+  for (int64_t row_tiles = 1; row_tiles <= CeilDiv(args.m, kRowUnit); ++row_tiles) {
+    const int64_t tile_m = CeilDiv(args.m, row_tiles);
+    // Packed rows and sums of a task stay in the L2 cache.
+    if (tile_m > kRowUnit && tile_m * kBlockK > l2_floats / 2) continue;
+    for (int64_t column_tiles = 1; column_tiles <= units; ++column_tiles) {
+      const int64_t panels = CeilDiv(units, column_tiles) * unit;
+      if (panels > unit && tile_m * panels * kPanelColumns > l2_floats / 2) continue;
+      const int64_t tasks = CeilDiv(args.m, tile_m) * CeilDiv(units * unit, panels);
+      const auto rounds = static_cast<double>(CeilDiv(tasks, threads));
+      const double cycles = (rounds + kStraggler) * TaskCycles(tile_m, panels, args.k);
+      if (best == 0 || cycles < best) {
+        best = cycles;
+        args.tile_m = tile_m;
+        args.tile_n = panels * kPanelColumns;
+      }
+      if (tasks > kTasksPerThread * threads) break;
+    }
+  }
+}
+
+}  // namespace tboost::kernels

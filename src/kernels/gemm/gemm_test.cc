@@ -1,0 +1,328 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "src/base/checked.h"
+#include "src/base/random.h"
+#include "src/kernels/kernels_testing.h"
+#include "src/tensor/float16.h"
+
+namespace tboost::kernels {
+namespace {
+
+constexpr DType kFormats[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0, DType::kQ4_0,
+                              DType::kQ4_1, DType::kQ5_0, DType::kQ4_K, DType::kQ6_K};
+
+// What a product computes, with its operands owned.
+struct Problem {
+  GemmArgs args;
+  std::vector<float> a, weights, gamma, beta, bias, residual,
+      c;  // weights: [n, k] as the format says
+  std::vector<char> panels;
+
+  int64_t width() const { return args.gated ? args.n / 2 : args.n; }
+};
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+// Rows of random bytes whose f16 scales are small numbers, so that the values are like weights.
+std::vector<char> RandomRows(DType dtype, int64_t n, int64_t k) {
+  const HashRandom random(1, "weights");
+  const DTypeInfo& info = Info(dtype);
+  std::vector<char> rows(static_cast<size_t>(n) * *StorageBytes(dtype, k));
+  if (!info.quantised()) {
+    std::vector<float> row(k);
+    for (int64_t r = 0; r < n; ++r) {
+      for (int64_t i = 0; i < k; ++i) row[i] = random.Normal(r * k + i) * 0.1f;
+      ConvertRow(row.data(), k, dtype, rows.data() + r * *StorageBytes(dtype, k));
+    }
+    return rows;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<char>(random.Bits(i));
+  for (size_t block = 0; block < rows.size() / info.block_bytes; ++block) {
+    char* bytes = rows.data() + block * info.block_bytes;
+    const uint16_t d = FloatToF16(random.Normal(2 * block) * 0.01f);
+    const uint16_t m = FloatToF16(random.Normal(2 * block + 1) * 0.05f);
+    std::memcpy(dtype == DType::kQ6_K ? bytes + 208 : bytes, &d, sizeof d);
+    if (dtype == DType::kQ4_1 || dtype == DType::kQ4_K) std::memcpy(bytes + 2, &m, sizeof m);
+  }
+  return rows;
+}
+
+// Inputs with a channel of 1e4 in some rows; every optional operand filled, none of them in use
+// yet.
+Problem MakeProblem(DType dtype, Shape shape) {
+  const auto [m, n, k] = shape;
+  const HashRandom random(2, "operands");
+  uint64_t next = 0;
+  const auto normal = [&](int64_t count, float scale, float mean) {
+    std::vector<float> values(count);
+    for (float& value : values) value = mean + scale * random.Normal(next++);
+    return values;
+  };
+  Problem p;
+  p.a = normal(m * (k + 3), 1, 0);
+  for (int64_t r = 0; r < m; r += 3) p.a[r * (k + 3) + k / 2] = 1e4f;
+  p.gamma = normal(k, 0.2f, 1);
+  p.beta = normal(k, 0.2f, 0);
+  p.bias = normal(n, 1, 0);
+  p.residual = normal(m * (n + 1), 1, 0);
+  p.c.assign(m * (n + 5), -77);
+  const std::vector<char> rows = RandomRows(dtype, n, k);
+  p.weights.resize(n * k);
+  const uint64_t row_bytes = *StorageBytes(dtype, k);
+  for (int64_t r = 0; r < n; ++r)
+    DequantizeRow(dtype, rows.data() + r * row_bytes, k, p.weights.data() + r * k);
+  p.panels.resize(*PackedBytes(dtype, n, k));
+  PackPanels(dtype, rows.data(), n, k, p.panels.data());
+  p.args.m = m, p.args.n = n, p.args.k = k;
+  p.args.lda = k + 3, p.args.ldr = n + 1, p.args.ldc = n + 5;
+  p.args.weight_dtype = dtype;
+  return p;
+}
+
+// Points the arguments to the operands and runs all tasks.
+std::vector<float> Product(const KernelTable& table, Problem& p) {
+  std::fill(p.c.begin(), p.c.end(), -77.0f);
+  p.args.a = p.a.data();
+  p.args.panels = p.panels.data();
+  p.args.c = p.c.data();
+  if (p.args.tile_m == 0) ChooseTile(p.args, 2, 1 << 20);
+  RunKernel(table.gemm, p.args);
+  return p.c;
+}
+
+double ReferenceActivation(Activation activation, double x) {
+  switch (activation) {
+    case Activation::kNone:
+      return x;
+    case Activation::kGeluErf:
+      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kGeluTanh:
+      return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    case Activation::kGeluQuick:
+      return x / (1 + std::exp(-1.702 * x));
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kRelu:
+      return x > 0 ? x : 0;
+    case Activation::kTanh:
+      return std::tanh(x);
+  }
+  return x;
+}
+
+std::vector<double> ReferenceRow(const Problem& p, int64_t r) {
+  const GemmArgs& args = p.args;
+  const int64_t k = args.k;
+  std::vector<double> row(p.a.begin() + r * args.lda, p.a.begin() + r * args.lda + k);
+  if (args.norm.kind == NormKind::kNone) return row;
+  double mean = 0, squares = 0;
+  if (args.norm.kind == NormKind::kLayer) {
+    for (double x : row) mean += x / static_cast<double>(k);
+  }
+  for (double x : row) squares += (x - mean) * (x - mean) / static_cast<double>(k);
+  for (int64_t i = 0; i < k; ++i) {
+    row[i] = (row[i] - mean) / std::sqrt(squares + static_cast<double>(args.norm.eps));
+    if (args.norm.gamma) row[i] *= static_cast<double>(args.norm.gamma[i]);
+    if (args.norm.beta) row[i] += static_cast<double>(args.norm.beta[i]);
+  }
+  return row;
+}
+
+// Compares c with the formula in double; the bound is of the rounding of a chain of k terms.
+void ExpectRight(const Problem& p, const std::vector<float>& c, const std::string& what) {
+  const GemmArgs& args = p.args;
+  for (int64_t r = 0; r < args.m; ++r) {
+    const std::vector<double> row = ReferenceRow(p, r);
+    std::vector<double> sum(args.n, 0), magnitude(args.n, 0);
+    for (int64_t j = 0; j < args.n; ++j) {
+      for (int64_t i = 0; i < args.k; ++i) {
+        const double term = row[i] * static_cast<double>(p.weights[j * args.k + i]);
+        sum[j] += term;
+        magnitude[j] += std::abs(term);
+      }
+      if (args.bias) sum[j] += static_cast<double>(args.bias[j]);
+      magnitude[j] += std::abs(sum[j]);
+    }
+    for (int64_t j = 0; j < args.ldc; ++j) {
+      const float got = c[r * args.ldc + j];
+      if (j >= p.width()) {
+        ASSERT_EQ(got, -77.0f) << what << ": wrote past row " << r << " to column " << j;
+        continue;
+      }
+      const int64_t column = args.gated ? j / 16 * 32 + j % 16 : j;
+      double expected = ReferenceActivation(args.activation, sum[column]);
+      double bound = magnitude[column];
+      if (args.gated) {
+        bound = bound * std::abs(sum[column + 16]) + std::abs(expected) * magnitude[column + 16];
+        expected *= sum[column + 16];
+      }
+      if (args.residual) expected += static_cast<double>(args.residual[r * args.ldr + j]);
+      ASSERT_NEAR(got, expected, 2e-6 * bound + 2e-6 * std::abs(expected) + 1e-6)
+          << what << " row " << r << " column " << j;
+    }
+  }
+}
+
+std::string Name(const KernelTable& table, DType dtype, Shape shape) {
+  return std::string(table.name) + " " + std::string(DTypeName(dtype)) +
+         " m=" + std::to_string(shape.m) + " n=" + std::to_string(shape.n) +
+         " k=" + std::to_string(shape.k);
+}
+
+bool Fits(DType dtype, int64_t k) { return PanelBytes(dtype, k).has_value(); }
+
+TEST(Gemm, EveryFormatAtEveryRowCount) {
+  for (const KernelTable* table : TestedTables()) {
+    for (const DType dtype : kFormats) {
+      for (const int64_t m : {1, 2, 3, 4, 5, 6, 7, 13, 14, 15, 16, 28, 29, 33, 100}) {
+        const Shape shape = {m, m > 16 ? 48 : 80, 256};
+        Problem p = MakeProblem(dtype, shape);
+        ExpectRight(p, Product(*table, p), Name(*table, dtype, shape));
+      }
+    }
+  }
+}
+
+TEST(Gemm, EveryColumnCount) {
+  for (const KernelTable* table : TestedTables()) {
+    for (const DType dtype : {DType::kF32, DType::kQ4_1}) {
+      for (const int64_t m : {1, 9}) {
+        for (const int64_t n : {1, 2, 15, 16, 17, 31, 33, 64, 79, 150}) {
+          const Shape shape = {m, n, 64};
+          Problem p = MakeProblem(dtype, shape);
+          ExpectRight(p, Product(*table, p), Name(*table, dtype, shape));
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, EveryLengthOfK) {
+  for (const KernelTable* table : TestedTables()) {
+    for (const DType dtype : kFormats) {
+      for (const int64_t m : {1, 3, 8}) {
+        for (const int64_t k : {1, 2, 31, 32, 33, 65, 96, 255, 256, 257, 288, 512, 600, 768}) {
+          if (!Fits(dtype, k)) continue;
+          const Shape shape = {m, 40, k};
+          Problem p = MakeProblem(dtype, shape);
+          ExpectRight(p, Product(*table, p), Name(*table, dtype, shape));
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, EpiloguesAndNorms) {
+  for (const KernelTable* table : TestedTables()) {
+    for (const Activation activation :
+         {Activation::kNone, Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick,
+          Activation::kSilu, Activation::kRelu, Activation::kTanh}) {
+      for (const bool gated : {false, true}) {
+        for (int options = 0; options < 12; ++options) {
+          const Shape shape = {options % 2 ? 3 : 8, gated ? 96 : 41, options % 3 ? 72 : 300};
+          Problem p = MakeProblem(DType::kF32, shape);
+          p.args.activation = activation;
+          p.args.gated = gated;
+          if (options & 1) p.args.bias = p.bias.data();
+          if (options & 2) p.args.residual = p.residual.data();
+          p.args.norm.kind = static_cast<NormKind>(options / 4);
+          p.args.norm.eps = 1e-5f;
+          if (options & 1) p.args.norm.gamma = p.gamma.data();
+          if (options & 2) p.args.norm.beta = p.beta.data();
+          ExpectRight(p, Product(*table, p),
+                      Name(*table, DType::kF32, shape) + " options " + std::to_string(options));
+        }
+      }
+    }
+  }
+}
+
+TEST(Gemm, ResidualMayBeTheOutput) {
+  for (const KernelTable* table : TestedTables()) {
+    Problem p = MakeProblem(DType::kF32, {9, 50, 300});
+    p.args.ldr = p.args.ldc;
+    p.residual.resize(9 * p.args.ldc, 1.5f);
+    p.args.residual = p.residual.data();
+    const std::vector<float> expected = Product(*table, p);
+    p.c = p.residual;
+    p.args.residual = p.args.c;
+    RunKernel(table->gemm, p.args);
+    for (int64_t r = 0; r < 9; ++r)
+      for (int64_t j = 0; j < 50; ++j)
+        ASSERT_EQ(p.c[r * p.args.ldc + j], expected[r * p.args.ldc + j]) << table->name;
+  }
+}
+
+// Rows of `m` rows, alone, in other tiles: always the same bits.
+TEST(Gemm, ARowHasTheBitsOfThatRowAlone) {
+  for (const KernelTable* table : TestedTables()) {
+    for (const DType dtype : kFormats) {
+      const Shape shape = {37, 96, 512};
+      Problem p = MakeProblem(dtype, shape);
+      p.args.norm = {NormKind::kRms, p.gamma.data(), nullptr, 1e-6f};
+      p.args.gated = true;
+      p.args.activation = Activation::kSilu;
+      const std::vector<float> whole = Product(*table, p);
+      for (const Shape tile : {Shape{1, 32, 0}, Shape{5, 96, 0}, Shape{14, 64, 0}}) {
+        p.args.tile_m = tile.m;
+        p.args.tile_n = tile.n;
+        ASSERT_EQ(Product(*table, p), whole) << Name(*table, dtype, shape) << " tile " << tile.m;
+      }
+      for (int64_t r = 0; r < shape.m; r += 6) {
+        Problem alone = p;
+        alone.args.norm.gamma = alone.gamma.data();
+        alone.a.assign(p.a.begin() + r * p.args.lda, p.a.begin() + (r + 1) * p.args.lda);
+        alone.args.m = 1;
+        alone.args.tile_m = 0;
+        const std::vector<float> row = Product(*table, alone);
+        ASSERT_TRUE(
+            std::equal(row.begin(), row.begin() + p.width(), whole.begin() + r * p.args.ldc))
+            << Name(*table, dtype, shape) << " row " << r;
+      }
+    }
+  }
+}
+
+TEST(Gemm, EmulationHasTheBitsOfAvx512) {
+  const auto tables = TablesOfEqualBits();
+  if (tables.empty()) GTEST_SKIP() << "NOT RUN: AVX-512 is missing";
+  for (const DType dtype : kFormats) {
+    for (const int64_t m : {1, 3, 17}) {
+      Problem p = MakeProblem(dtype, {m, 64, 512});
+      p.args.norm = {NormKind::kLayer, p.gamma.data(), p.beta.data(), 1e-6f};
+      p.args.bias = p.bias.data();
+      p.args.activation = Activation::kGeluErf;
+      EXPECT_EQ(Product(*tables[0], p), Product(*tables[1], p)) << DTypeName(dtype) << " m=" << m;
+    }
+  }
+}
+
+TEST(Gemm, TilesKeepThreadsBusy) {
+  for (const int threads : {1, 2, 4, 16, 64}) {
+    for (const Shape shape : {Shape{1, 576, 576}, Shape{1, 49152, 576}, Shape{512, 768, 768},
+                              Shape{128, 3072, 768}, Shape{1, 1, 1}, Shape{3, 17, 4096}}) {
+      GemmArgs args;
+      args.m = shape.m, args.n = shape.n, args.k = shape.k;
+      ChooseTile(args, threads, 1 << 20);
+      ASSERT_GE(args.tile_m, 1);
+      ASSERT_GE(args.tile_n, 16);
+      EXPECT_EQ(args.tile_n % 16, 0);
+      const auto work = static_cast<double>(shape.m * RoundUp(shape.n, 16));
+      if (work < 16 * 2 * threads) continue;
+      // The slowest thread's share of the product, as if all were shared out evenly.
+      const int64_t rounds = (Tasks(args) + threads - 1) / threads;
+      const double share = static_cast<double>(rounds * args.tile_m * args.tile_n) * threads / work;
+      EXPECT_LT(share, 1.8) << shape.m << " x " << shape.n << " x " << shape.k << " on " << threads;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tboost::kernels
