@@ -27,6 +27,14 @@ function(tboost_isa_objects target folder)
   endforeach()
 endfunction()
 
+# The GoogleTest program NAME from `tests`, linked with what follows; run from the root of the sources.
+function(tboost_test name tests)
+  add_executable(${name} ${tests})
+  target_link_libraries(${name} PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main Threads::Threads)
+  target_compile_definitions(${name} PRIVATE TBOOST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()
+
 set(lower "")      # objects and packages of all levels strictly below
 set(same "")       # of the level being read
 set(level "")
@@ -74,7 +82,6 @@ foreach(line IN LISTS lines)
     endif()
   endforeach()
   set_property(GLOBAL APPEND PROPERTY TBOOST_OBJECTS $<TARGET_OBJECTS:${target}>)
-  get_target_property(linked ${target} LINK_LIBRARIES)
   list(APPEND same ${target} ${packages})
   foreach(isa IN LISTS TBOOST_ISAS)
     if(TARGET ${target}_${isa})
@@ -84,14 +91,10 @@ foreach(line IN LISTS lines)
 
   # A test may look sideways: it links its own level and everything below.
   if(TBOOST_TESTS AND tests)
-    add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE ${lower} ${same} GTest::gtest GTest::gmock GTest::gtest_main
-                          Threads::Threads)
+    tboost_test(${name}_test "${tests}" ${lower} ${same})
     if(TARGET ${target}_emulated)
       target_link_libraries(${name}_test PRIVATE ${target}_emulated)
     endif()
-    target_compile_definitions(${name}_test PRIVATE TBOOST_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
-    gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
   if(TBOOST_BENCH AND benches)
     add_executable(${name}_bench ${benches})
@@ -106,3 +109,9 @@ foreach(line IN LISTS lines)
     endforeach()
   endif()
 endforeach()
+
+# What no single layer can test: whole models, from file to text.
+file(GLOB tests CONFIGURE_DEPENDS tests/*_test.cc)
+if(TBOOST_TESTS AND tests)
+  tboost_test(model_test "${tests}" ${lower})
+endif()

@@ -125,7 +125,9 @@ class AnswerText {
   // False when a stop string ended the text.
   bool Push(int32_t id) {
     if (!detokenizer_) return true;
-    Emit(stops_.Push(detokenizer_->Push(id)));
+    // A row beyond the tokenizer's vocabulary only pads the matrix: it has no text.
+    const Result<std::string> piece = detokenizer_->Push(id);
+    if (piece.ok()) Emit(stops_.Push(*piece));
     return !stops_.stopped();
   }
   void Finish() {
@@ -143,7 +145,7 @@ class AnswerText {
     if (options_.on_text && wanted_) wanted_ = options_.on_text(piece);
   }
   const GenerateOptions& options_;
-  std::optional<StreamingDetokenizer> detokenizer_;
+  std::optional<Detokenizer> detokenizer_;
   StopMatcher stops_;
   std::string text_;
   bool wanted_ = true;
