@@ -63,7 +63,8 @@ class Planner {
     const Node& node = graph_.node(id);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId output = node.outputs[i];
-      if (!IsTensor(output)) continue;
+      // A further output that nobody reads gets no memory: kernels leave it out.
+      if (!IsTensor(output) || (i > 0 && graph_.UseCount(output) == 0)) continue;
       if (i == 0 && node.op->alias_columns && OnBuffer(node.inputs[0])) {
         PlaceView(node, output);
       } else if (i == 0 && InPlace(node, id)) {
