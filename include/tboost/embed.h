@@ -12,8 +12,10 @@
 namespace tboost {
 
 struct EmbedOptions {
-  int64_t max_length = 0;  // tokens of a text, special ones included; longer texts are cut; 0: the model's
-  std::string prompt;      // put before every text: "query: ", or the name of one of the model's own prompts
+  int64_t max_length =
+      0;  // tokens of a text, special ones included; longer texts are cut; 0: the model's
+  std::string
+      prompt;  // put before every text: "query: ", or the name of one of the model's own prompts
   const CancelToken* cancel = nullptr;
   // Called after each step with texts done and texts in all; returning false stops with kCancelled.
   std::function<bool(size_t done, size_t total)> progress;
@@ -28,7 +30,8 @@ struct Embedding {
 Result<std::vector<Embedding>> Embed(const Model& model, std::span<const std::string> texts,
                                      const EmbedOptions& options = {});
 // The same for token ids.
-Result<std::vector<Embedding>> EmbedIds(const Model& model, std::span<const std::vector<int32_t>> ids,
+Result<std::vector<Embedding>> EmbedIds(const Model& model,
+                                        std::span<const std::vector<int32_t>> ids,
                                         const EmbedOptions& options = {});
 
 }  // namespace tboost

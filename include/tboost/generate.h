@@ -15,27 +15,28 @@ namespace tboost {
 
 // How the next token is chosen. The order is: penalties, temperature, top-k, top-p, min-p, draw.
 struct SamplingOptions {
-  double temperature = 0;         // 0: the likeliest token, always
-  int64_t top_k = 0;              // only the k likeliest; 0: all
-  double top_p = 1;               // the smallest set of likeliest tokens with this probability
-  double min_p = 0;               // only tokens with this share of the likeliest one's probability
-  double repetition_penalty = 1;  // divides (multiplies, if negative) logits of tokens seen; 1: none
-  double presence_penalty = 0;    // taken off the logits of tokens generated
-  double frequency_penalty = 0;   // the same, times how often
-  uint64_t seed = 0;              // the same seed, prompt and options give the same text
+  double temperature = 0;  // 0: the likeliest token, always
+  int64_t top_k = 0;       // only the k likeliest; 0: all
+  double top_p = 1;        // the smallest set of likeliest tokens with this probability
+  double min_p = 0;        // only tokens with this share of the likeliest one's probability
+  double repetition_penalty =
+      1;                         // divides (multiplies, if negative) logits of tokens seen; 1: none
+  double presence_penalty = 0;   // taken off the logits of tokens generated
+  double frequency_penalty = 0;  // the same, times how often
+  uint64_t seed = 0;             // the same seed, prompt and options give the same text
 };
 
 struct GenerateOptions {
   int64_t max_tokens = 256;
   SamplingOptions sampling;
-  std::vector<std::string> stop;   // the text ends before any of these
-  bool ignore_eos = false;         // go on after the model's end-of-text tokens
+  std::vector<std::string> stop;  // the text ends before any of these
+  bool ignore_eos = false;        // go on after the model's end-of-text tokens
   const CancelToken* cancel = nullptr;
-  // Called with each piece of text as it becomes final: whole code points, nothing that may turn out to be
-  // part of a stop string. Returning false ends the generation ("cancelled").
+  // Called with each piece of text as it becomes final: whole code points, nothing that may turn
+  // out to be part of a stop string. Returning false ends the generation ("cancelled").
   std::function<bool(std::string_view text)> on_text;
-  // Called with the f32 logits that each token is chosen from, before penalties: first those of the last
-  // prompt token.
+  // Called with the f32 logits after the last prompt token and after each generated one, before
+  // penalties; where the context is full, the last one has none.
   std::function<Status(std::span<const float> logits)> on_logits;
 };
 
@@ -52,7 +53,8 @@ struct Generation {
 };
 
 // One sequence: a conversation, or one prompt after another. Keys and values of the longest common
-// beginning with the previous prompt and answer are reused. One thread at a time; the model must outlive it.
+// beginning with the previous prompt and answer are reused. One thread at a time; the model must
+// outlive it.
 class Generator {
  public:
   explicit Generator(const Model& model);
@@ -60,13 +62,15 @@ class Generator {
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
-  // kOutOfRange: an id outside the vocabulary, an empty prompt, or one that fills the context. The answer
-  // ends with kLength where the context is full.
-  Result<Generation> Generate(std::span<const int32_t> prompt_ids, const GenerateOptions& options = {});
+  // kOutOfRange: an id outside the vocabulary, an empty prompt, or one that fills the context. The
+  // answer ends with kLength where the context is full.
+  Result<Generation> Generate(std::span<const int32_t> prompt_ids,
+                              const GenerateOptions& options = {});
   Result<Generation> Generate(std::string_view prompt, const GenerateOptions& options = {});
 
-  // The logits after each of `ids` (all of them, from the start of a sequence), in order and in pieces:
-  // `rows` rows of vocab_size, the first being that of ids[first]. Forgets the sequence so far.
+  // The logits after each of `ids` (all of them, from the start of a sequence), in order and in
+  // pieces: `rows` rows of vocab_size, the first being that of ids[first]. Forgets the sequence so
+  // far.
   Status Score(std::span<const int32_t> ids,
                const std::function<Status(int64_t first, int64_t rows, const float* logits)>& read);
 

@@ -16,8 +16,8 @@
 namespace tboost {
 
 struct LoadOptions {
-  // Where the model is no .om and is compiled on the way in: "keep" the file's formats, or "f32", "bf16",
-  // "f16" for its matrices.
+  // Where the model is no .om and is compiled on the way in: "keep" the file's formats, or "f32",
+  // "bf16", "f16" for its matrices.
   std::string dtype = "keep";
   // Tokens of one sequence, prompt and answer together; 0: what the model was compiled for.
   int64_t max_context = 0;
@@ -29,11 +29,11 @@ struct LoadOptions {
 
 // What running the model takes, in bytes.
 struct MemoryPlan {
-  uint64_t weights = 0;   // mapped, shared between processes when the file is an .om
-  uint64_t arena = 0;     // values of the largest step
-  uint64_t kv_page = 0;   // one page of keys and values
+  uint64_t weights = 0;  // mapped, shared between processes when the file is an .om
+  uint64_t arena = 0;    // values of the largest step
+  uint64_t kv_page = 0;  // one page of keys and values
   int64_t kv_page_tokens = 0;
-  uint64_t fixed = 0;     // program, tokenizer, threads' scratch
+  uint64_t fixed = 0;  // program, tokenizer, threads' scratch
   // The process's peak for sequences of `tokens` tokens.
   uint64_t Peak(int64_t tokens, int64_t sequences = 1) const;
 };
@@ -54,20 +54,20 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   std::string architecture() const;
-  bool generates() const;           // a language model; else it embeds
+  bool generates() const;  // a language model; else it embeds
   int64_t vocab_size() const;
-  int64_t context_length() const;   // tokens of one sequence
+  int64_t context_length() const;  // tokens of one sequence
   int64_t hidden_size() const;
   MemoryPlan memory() const;
 
-  // Text to token ids and back; kNotFound where the model came without a tokenizer. `parse_special`: special
-  // tokens spelt out in the text become those tokens.
+  // Text to token ids and back; kNotFound where the model came without a tokenizer.
+  // `parse_special`: special tokens spelt out in the text become those tokens.
   Result<std::vector<int32_t>> Tokenize(std::string_view text, bool add_special_tokens = true,
                                         bool parse_special = true) const;
   Result<std::string> Detokenize(std::span<const int32_t> ids, bool skip_special = true) const;
 
-  // The prompt text of a conversation by the model's own chat template, ending where the answer begins. A
-  // template error is an error with its line.
+  // The prompt text of a conversation by the model's own chat template, ending where the answer
+  // begins. A template error is an error with its line.
   Result<std::string> RenderChat(std::span<const ChatMessage> messages) const;
   bool has_chat_template() const;
 

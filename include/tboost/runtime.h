@@ -11,7 +11,8 @@
 namespace tboost {
 
 struct RuntimeOptions {
-  int threads = 0;  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores)
+  int threads =
+      0;  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores)
 };
 
 // Asks running work to stop. Set from any thread or a signal handler; work that sees it returns
@@ -26,8 +27,8 @@ class CancelToken {
   std::atomic<bool> cancelled_{false};
 };
 
-// Owns the thread pool and the arenas. Create one per process and pass it to every model, all of which
-// it must outlive. Thread-safe: runs of several threads queue.
+// Owns the thread pool and the arenas. Create one per process and pass it to every model, all of
+// which it must outlive. Thread-safe: runs of several threads queue.
 class Runtime {
  public:
   static Result<std::unique_ptr<Runtime>> Create(const RuntimeOptions& options = {});

@@ -1,5 +1,6 @@
-// Status and Result: how every fallible function of the library reports failure. No exception crosses
-// a public or parser boundary and nothing aborts. Immutable once made; safe to pass between threads.
+// Status and Result: how every fallible function of the library reports failure. No exception
+// crosses a public or parser boundary and nothing aborts. Immutable once made; safe to pass between
+// threads.
 #pragma once
 
 #include <optional>
@@ -49,8 +50,8 @@ inline Status OkStatus() { return Status(); }
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}            // NOLINT: implicit by design
-  Result(Status status) : status_(std::move(status)) {}    // NOLINT: implicit by design
+  Result(T value) : value_(std::move(value)) {}          // NOLINT: implicit by design
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: implicit by design
 
   bool ok() const { return status_.ok(); }
   const Status& status() const { return status_; }
@@ -72,10 +73,10 @@ class [[nodiscard]] Result {
 #define TBOOST_CONCAT(a, b) TBOOST_CONCAT_INNER(a, b)
 
 // Returns the failure of `expr` (a Status) to the caller.
-#define TBOOST_RETURN_IF_ERROR(expr)                \
-  do {                                              \
-    ::tboost::Status tboost_status = (expr);        \
-    if (!tboost_status.ok()) return tboost_status;  \
+#define TBOOST_RETURN_IF_ERROR(expr)               \
+  do {                                             \
+    ::tboost::Status tboost_status = (expr);       \
+    if (!tboost_status.ok()) return tboost_status; \
   } while (0)
 
 // `lhs = value of expr (a Result)`, or returns its failure to the caller.

@@ -133,7 +133,8 @@ Result<OmReader> CompileToMemory(const std::string& model, const CompileOptions&
 bool IsOmFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   char magic[sizeof(om::kMagic)] = {};
-  return file.read(magic, sizeof(magic)) && std::equal(std::begin(magic), std::end(magic), om::kMagic);
+  return file.read(magic, sizeof(magic)) &&
+         std::equal(std::begin(magic), std::end(magic), om::kMagic);
 }
 
 }  // namespace tboost

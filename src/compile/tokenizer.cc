@@ -9,7 +9,8 @@ namespace {
 Result<std::string> FromFolder(const HfFolder& folder) {
   TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> tokenizer, folder.ReadJson("tokenizer.json"));
   if (!tokenizer) return std::string();
-  TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> config, folder.ReadJson("tokenizer_config.json"));
+  TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> config,
+                          folder.ReadJson("tokenizer_config.json"));
   return BuildTokenizerFromJson(*tokenizer, config ? *config : Json());
 }
 

@@ -32,9 +32,9 @@ std::string ResolvePrompt(const Model::State& model, const std::string& prompt) 
 }
 
 Result<int64_t> MaxLength(const Model::State& model, const EmbedOptions& options) {
-  TBOOST_ASSIGN_OR_RETURN(
-      const int64_t own,
-      JsonGet<int64_t>(model.settings().at("embedding"), "max_length", model.context_length, "settings"));
+  TBOOST_ASSIGN_OR_RETURN(const int64_t own,
+                          JsonGet<int64_t>(model.settings().at("embedding"), "max_length",
+                                           model.context_length, "settings"));
   const int64_t limit = std::min(own, model.context_length);
   if (options.max_length == 0) return limit;
   if (options.max_length < 2 || options.max_length > model.context_length)
@@ -45,7 +45,8 @@ Result<int64_t> MaxLength(const Model::State& model, const EmbedOptions& options
 
 }  // namespace
 
-Result<std::vector<Embedding>> EmbedIds(const Model& model, std::span<const std::vector<int32_t>> texts,
+Result<std::vector<Embedding>> EmbedIds(const Model& model,
+                                        std::span<const std::vector<int32_t>> texts,
                                         const EmbedOptions& options) {
   Model::State& state = model.state();
   TBOOST_RETURN_IF_ERROR(CheckIds(state, texts));
@@ -54,7 +55,8 @@ Result<std::vector<Embedding>> EmbedIds(const Model& model, std::span<const std:
   for (size_t first = 0; first < texts.size();) {
     std::vector<SequenceStep> batch;
     size_t tokens = 0;
-    for (size_t i = first; i < texts.size() && (i == first || tokens + texts[i].size() <= budget); ++i) {
+    for (size_t i = first; i < texts.size() && (i == first || tokens + texts[i].size() <= budget);
+         ++i) {
       batch.push_back({texts[i], nullptr});
       tokens += texts[i].size();
     }
@@ -87,8 +89,9 @@ Result<std::vector<Embedding>> Embed(const Model& model, std::span<const std::st
   const std::string prompt = ResolvePrompt(state, options.prompt);
   std::vector<std::vector<int32_t>> ids(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
-    TBOOST_ASSIGN_OR_RETURN(ids[i], tokenizer->Encode(prompt + texts[i],
-                                                      {.max_length = static_cast<size_t>(max_length)}));
+    TBOOST_ASSIGN_OR_RETURN(
+        ids[i],
+        tokenizer->Encode(prompt + texts[i], {.max_length = static_cast<size_t>(max_length)}));
   }
   return EmbedIds(model, ids, options);
 }

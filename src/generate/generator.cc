@@ -22,9 +22,12 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
 
 std::string_view FinishReasonName(FinishReason reason) {
   switch (reason) {
-    case FinishReason::kStop: return "stop";
-    case FinishReason::kLength: return "length";
-    case FinishReason::kCancelled: return "cancelled";
+    case FinishReason::kStop:
+      return "stop";
+    case FinishReason::kLength:
+      return "length";
+    case FinishReason::kCancelled:
+      return "cancelled";
   }
   return "unknown";
 }
@@ -40,9 +43,10 @@ struct Generator::State {
   Status CheckPrompt(std::span<const int32_t> prompt) const;
   void Truncate(int64_t length);
   int64_t ReuseCommonPrefix(std::span<const int32_t> prompt);
-  Status Step(std::span<const int32_t> step, std::span<const int32_t> rows, const CancelToken* cancel,
-              FunctionRef<Status(const float*)> read);
-  Status Prefill(std::span<const int32_t> rest, const CancelToken* cancel, std::vector<float>& logits);
+  Status Step(std::span<const int32_t> step, std::span<const int32_t> rows,
+              const CancelToken* cancel, FunctionRef<Status(const float*)> read);
+  Status Prefill(std::span<const int32_t> rest, const CancelToken* cancel,
+                 std::vector<float>& logits);
 };
 
 Status Generator::State::CheckPrompt(std::span<const int32_t> prompt) const {
@@ -63,10 +67,12 @@ void Generator::State::Truncate(int64_t length) {
   ids.resize(std::min<size_t>(ids.size(), length));
 }
 
-// Keeps what `prompt` shares with the sequence so far, all but the last token, which must run for its logits.
+// Keeps what `prompt` shares with the sequence so far, all but the last token, which must run for
+// its logits.
 int64_t Generator::State::ReuseCommonPrefix(std::span<const int32_t> prompt) {
   size_t common = 0;
-  while (common + 1 < prompt.size() && common < ids.size() && ids[common] == prompt[common]) ++common;
+  while (common + 1 < prompt.size() && common < ids.size() && ids[common] == prompt[common])
+    ++common;
   Truncate(static_cast<int64_t>(common));
   return static_cast<int64_t>(common);
 }
@@ -109,7 +115,8 @@ void Generator::Reset() { state_->Truncate(0); }
 
 Result<Generation> Generator::Generate(std::string_view prompt, const GenerateOptions& options) {
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->model.RequireTokenizer());
-  TBOOST_ASSIGN_OR_RETURN(const std::vector<int32_t> ids, tokenizer->Encode(prompt, {.max_length = 0}));
+  TBOOST_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
+                          tokenizer->Encode(prompt, {.max_length = 0}));
   return Generate(ids, options);
 }
 
@@ -158,7 +165,8 @@ std::vector<int32_t> EndIds(const Model::State& model) {
   for (const Json& id : listed)
     if (id.is_number_integer()) ends.push_back(id.get<int32_t>());
   if (model.tokenizer)
-    ends.insert(ends.end(), model.tokenizer->special().end.begin(), model.tokenizer->special().end.end());
+    ends.insert(ends.end(), model.tokenizer->special().end.begin(),
+                model.tokenizer->special().end.end());
   return ends;
 }
 
@@ -183,25 +191,26 @@ Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
   out.prefill_seconds = SecondsSince(start);
   const auto decode_start = std::chrono::steady_clock::now();
   out.finish_reason = FinishReason::kLength;
-  while (status.ok() && static_cast<int64_t>(out.ids.size()) < options.max_tokens) {
+  bool more = options.max_tokens > 0;
+  while (status.ok()) {
     if (options.on_logits) status = options.on_logits(logits);
-    if (!status.ok()) break;
+    if (!status.ok() || !more) break;
     const int32_t id = sampler.Next(logits);
     if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
       out.finish_reason = FinishReason::kStop;
       break;
     }
     out.ids.push_back(id);
+    more = static_cast<int64_t>(out.ids.size()) < options.max_tokens;
     if (!text.Push(id)) {
       out.finish_reason = FinishReason::kStop;
-      break;
-    }
-    if (!text.wanted()) {
+      more = false;
+    } else if (!text.wanted()) {
       out.finish_reason = FinishReason::kCancelled;
-      break;
+      more = false;
     }
-    if (s.kv.length >= s.model.context_length) break;
-    if (static_cast<int64_t>(out.ids.size()) == options.max_tokens) break;
+    // The last token runs for its logits alone.
+    if (s.kv.length >= s.model.context_length || (!more && !options.on_logits)) break;
     const int32_t row = 0;
     status = s.Step({&id, 1}, {&row, 1}, options.cancel, [&](const float* data) {
       std::copy(data, data + logits.size(), logits.begin());

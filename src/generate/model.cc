@@ -24,7 +24,8 @@ Result<OmReader> OpenModel(const std::string& path, const LoadOptions& options) 
   CompileOptions compile;
   if (options.dtype != "keep") {
     compile.dtype = DTypeFromName(options.dtype);
-    if (compile.dtype != DType::kF32 && compile.dtype != DType::kBF16 && compile.dtype != DType::kF16)
+    if (compile.dtype != DType::kF32 && compile.dtype != DType::kBF16 &&
+        compile.dtype != DType::kF16)
       return InvalidArgumentError("dtype \"{}\", expected keep, f32, bf16 or f16", options.dtype);
   }
   compile.max_context = options.max_context;
@@ -38,7 +39,8 @@ Status ReadManifest(Model::State& state, const LoadOptions& options, std::string
   TBOOST_ASSIGN_OR_RETURN(state.generates, JsonRequire<bool>(manifest, "generates", name));
   TBOOST_ASSIGN_OR_RETURN(state.vocab_size, JsonRequire<int64_t>(manifest, "vocab_size", name));
   TBOOST_ASSIGN_OR_RETURN(state.hidden_size, JsonRequire<int64_t>(manifest, "hidden_size", name));
-  TBOOST_ASSIGN_OR_RETURN(state.context_length, JsonRequire<int64_t>(manifest, "context_length", name));
+  TBOOST_ASSIGN_OR_RETURN(state.context_length,
+                          JsonRequire<int64_t>(manifest, "context_length", name));
   if (!manifest.contains("settings") || !manifest.at("settings").is_object())
     return CorruptError("{}: manifest has no settings", name);
   constexpr int64_t kMost = int64_t{1} << 24;
@@ -65,7 +67,8 @@ Status MakeKvPool(Model::State& state, int64_t sequences) {
                           type.shape[0].ToString(), type.shape[1].ToString());
     layers.push_back({static_cast<int>(*heads), static_cast<int>(*head_dim)});
   }
-  const int64_t tokens = RoundUp(state.context_length, kPageTokens) * std::max<int64_t>(1, sequences);
+  const int64_t tokens =
+      RoundUp(state.context_length, kPageTokens) * std::max<int64_t>(1, sequences);
   TBOOST_ASSIGN_OR_RETURN(KvPool pool, KvPool::Create(std::move(layers), tokens));
   state.kv_pool.emplace(std::move(pool));
   return OkStatus();
@@ -132,9 +135,9 @@ uint64_t MemoryPlan::Peak(int64_t tokens, int64_t sequences) const {
 Result<std::vector<int32_t>> Model::Tokenize(std::string_view text, bool add_special_tokens,
                                              bool parse_special) const {
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->RequireTokenizer());
-  return tokenizer->Encode(text, {.add_special_tokens = add_special_tokens,
-                                  .parse_special = parse_special,
-                                  .max_length = 0});
+  return tokenizer->Encode(
+      text,
+      {.add_special_tokens = add_special_tokens, .parse_special = parse_special, .max_length = 0});
 }
 
 Result<std::string> Model::Detokenize(std::span<const int32_t> ids, bool skip_special) const {
@@ -145,7 +148,9 @@ Result<std::string> Model::Detokenize(std::span<const int32_t> ids, bool skip_sp
 Result<std::string> Model::RenderChat(std::span<const ChatMessage> messages) const {
   if (!has_chat_template()) return NotFoundError("the model came without a chat template");
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->RequireTokenizer());
-  const auto piece = [&](int32_t id) { return id < 0 ? std::string() : std::string(tokenizer->Piece(id)); };
+  const auto piece = [&](int32_t id) {
+    return id < 0 ? std::string() : std::string(tokenizer->Piece(id));
+  };
   Json context = {{"messages", Json::array()},
                   {"add_generation_prompt", true},
                   {"bos_token", piece(tokenizer->special().bos)},

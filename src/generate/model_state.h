@@ -15,7 +15,7 @@ namespace tboost {
 struct Model::State {
   Runtime* runtime = nullptr;
   std::unique_ptr<OmModel> om;
-  std::optional<KvPool> kv_pool;        // of a language model
+  std::optional<KvPool> kv_pool;  // of a language model
   std::optional<Tokenizer> tokenizer;
   std::unique_ptr<Executor> executor;
   int64_t context_length = 0;

@@ -9,8 +9,8 @@
 namespace tboost {
 namespace {
 
-// Without top-k, a set this large holds all but a sliver of the probability; only when it does not is the
-// whole row sorted.
+// Without top-k, a set this large holds all but a sliver of the probability; only when it does not
+// is the whole row sorted.
 constexpr size_t kFirstCandidates = 256;
 
 }  // namespace
@@ -22,13 +22,15 @@ Status CheckSampling(const SamplingOptions& o) {
   TBOOST_RETURN_IF_ERROR(check(o.temperature >= 0 && std::isfinite(o.temperature), "temperature",
                                o.temperature, "0 or more"));
   TBOOST_RETURN_IF_ERROR(check(o.top_k >= 0, "top_k", static_cast<double>(o.top_k), "0 or more"));
-  TBOOST_RETURN_IF_ERROR(check(o.top_p > 0 && o.top_p <= 1, "top_p", o.top_p, "above 0, at most 1"));
+  TBOOST_RETURN_IF_ERROR(
+      check(o.top_p > 0 && o.top_p <= 1, "top_p", o.top_p, "above 0, at most 1"));
   TBOOST_RETURN_IF_ERROR(check(o.min_p >= 0 && o.min_p <= 1, "min_p", o.min_p, "0 to 1"));
   TBOOST_RETURN_IF_ERROR(check(o.repetition_penalty > 0 && std::isfinite(o.repetition_penalty),
                                "repetition_penalty", o.repetition_penalty, "above 0"));
-  TBOOST_RETURN_IF_ERROR(check(std::isfinite(o.presence_penalty), "presence_penalty",
-                               o.presence_penalty, "a number"));
-  return check(std::isfinite(o.frequency_penalty), "frequency_penalty", o.frequency_penalty, "a number");
+  TBOOST_RETURN_IF_ERROR(
+      check(std::isfinite(o.presence_penalty), "presence_penalty", o.presence_penalty, "a number"));
+  return check(std::isfinite(o.frequency_penalty), "frequency_penalty", o.frequency_penalty,
+               "a number");
 }
 
 int32_t ArgMax(std::span<const float> values) {
@@ -54,7 +56,8 @@ void Sampler::Penalise(std::span<float> logits) const {
       if (!prompt_.contains(id)) repeat(id);
   }
   for (const auto& [id, count] : generated_)
-    logits[id] -= static_cast<float>(options_.presence_penalty + options_.frequency_penalty * count);
+    logits[id] -=
+        static_cast<float>(options_.presence_penalty + options_.frequency_penalty * count);
 }
 
 int32_t Sampler::Next(std::span<float> logits) {
@@ -98,7 +101,8 @@ int32_t Sampler::Draw(std::span<const float> logits) {
     SelectTop(logits, all ? count : limit);
     weights_.clear();
     double sum = 0;
-    for (const Candidate& c : candidates_) weights_.push_back(weight(c.logit)), sum += weights_.back();
+    for (const Candidate& c : candidates_)
+      weights_.push_back(weight(c.logit)), sum += weights_.back();
     if (!all) total = sum;
     // Enough when the cut by top_p or min_p falls inside, or everything is there.
     const bool cut = sum >= options_.top_p * total * (1 - 1e-9) || weights_.back() < options_.min_p;
@@ -107,7 +111,8 @@ int32_t Sampler::Draw(std::span<const float> logits) {
   }
   double kept = 0;
   size_t n = 0;
-  while (n < weights_.size() && (n == 0 || (kept < options_.top_p * total && weights_[n] >= options_.min_p)))
+  while (n < weights_.size() &&
+         (n == 0 || (kept < options_.top_p * total && weights_[n] >= options_.min_p)))
     kept += weights_[n++];
   double target = Uniform() * kept;
   for (size_t i = 0; i + 1 < n; ++i) {

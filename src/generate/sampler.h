@@ -12,8 +12,8 @@ namespace tboost {
 
 Status CheckSampling(const SamplingOptions& options);
 
-// State of one request: its random numbers and the tokens it has seen. The same options and the same rows
-// give the same tokens, whatever else runs. Not thread-safe.
+// State of one request: its random numbers and the tokens it has seen. The same options and the
+// same rows give the same tokens, whatever else runs. Not thread-safe.
 class Sampler {
  public:
   explicit Sampler(const SamplingOptions& options) : options_(options) {}
@@ -40,7 +40,8 @@ class Sampler {
   uint64_t draws_ = 0;
 };
 
-// The index of the largest; of equal ones the first. NaN is never chosen unless there is nothing else.
+// The index of the largest; of equal ones the first. NaN is never chosen unless there is nothing
+// else.
 int32_t ArgMax(std::span<const float> values);
 
 }  // namespace tboost

@@ -16,8 +16,8 @@ struct ImportOptions {
   std::optional<DType> matrix_dtype;  // f32, f16, bf16; nullopt keeps the file's formats
 };
 
-// A graph whose constants are recipes over the files of `weights()`. Movable; the files stay mapped as
-// long as it lives.
+// A graph whose constants are recipes over the files of `weights()`. Movable; the files stay mapped
+// as long as it lives.
 struct ImportedModel {
   std::string path;
   std::string architecture;  // the builder's name
@@ -34,8 +34,8 @@ struct ImportedModel {
   const RawModel& weights() const { return folder ? folder->weights : gguf->weights; }
 };
 
-// Reads a Hugging Face folder or a .gguf file and builds its graph. The message of a failure names the
-// file and the tensor or field; an unknown architecture is named with the supported list.
+// Reads a Hugging Face folder or a .gguf file and builds its graph. The message of a failure names
+// the file and the tensor or field; an unknown architecture is named with the supported list.
 Result<ImportedModel> ImportModel(const std::string& path, const ImportOptions& options);
 
 }  // namespace tboost

@@ -5,8 +5,8 @@
 namespace tboost {
 namespace {
 
-// One field: where it lies in the struct, its names in config.json (the first found counts), its GGUF key
-// after the architecture prefix, and whether a model cannot do without it.
+// One field: where it lies in the struct, its names in config.json (the first found counts), its
+// GGUF key after the architecture prefix, and whether a model cannot do without it.
 template <class T>
 struct Field {
   T ModelConfig::*member;
@@ -29,7 +29,8 @@ const std::vector<Field<int64_t>>& IntegerFields() {
       {&C::type_vocab_size, {"type_vocab_size"}, "token_type_count"},
       {&C::pad_token_id, {"pad_token_id"}, "pad_token_id"},
       {&C::sliding_window, {"sliding_window"}, "attention.sliding_window"},
-      {&C::sliding_window_pattern, {"sliding_window_pattern", "_sliding_window_pattern"},
+      {&C::sliding_window_pattern,
+       {"sliding_window_pattern", "_sliding_window_pattern"},
        "attention.sliding_window_pattern"},
   };
   return fields;
@@ -57,8 +58,7 @@ Status ReadHfFields(const std::vector<Field<T>>& fields, const Json& json, std::
       TBOOST_ASSIGN_OR_RETURN(config.*field.member, JsonRequire<T>(json, key, name));
       found = true;
     }
-    if (!found && field.required)
-      return CorruptError("{}: {} is missing", name, field.hf[0]);
+    if (!found && field.required) return CorruptError("{}: {} is missing", name, field.hf[0]);
   }
   return OkStatus();
 }
@@ -77,8 +77,8 @@ Status ReadGgufFields(const std::vector<Field<T>>& fields, const GgufMetadata& m
   return OkStatus();
 }
 
-// The rope parameters of one layer kind: an object with rope_theta and rope_type, as newer files give it
-// in rope_parameters, or older ones in rope_scaling.
+// The rope parameters of one layer kind: an object with rope_theta and rope_type, as newer files
+// give it in rope_parameters, or older ones in rope_scaling.
 Status ReadRope(const Json& rope, std::string_view name, double& theta, RopeScaling& scaling) {
   if (!rope.is_object()) return OkStatus();
   TBOOST_ASSIGN_OR_RETURN(theta, JsonGet<double>(rope, "rope_theta", theta, name));
@@ -88,12 +88,15 @@ Status ReadRope(const Json& rope, std::string_view name, double& theta, RopeScal
   }
   if (kind == "default") return OkStatus();
   if (kind != "linear" && kind != "llama3")
-    return UnsupportedError("{}: rope_type \"{}\" (supported: default, linear, llama3)", name, kind);
+    return UnsupportedError("{}: rope_type \"{}\" (supported: default, linear, llama3)", name,
+                            kind);
   scaling.kind = kind;
   TBOOST_ASSIGN_OR_RETURN(scaling.factor, JsonRequire<double>(rope, "factor", name));
   if (kind == "linear") return OkStatus();
-  TBOOST_ASSIGN_OR_RETURN(scaling.low_freq_factor, JsonRequire<double>(rope, "low_freq_factor", name));
-  TBOOST_ASSIGN_OR_RETURN(scaling.high_freq_factor, JsonRequire<double>(rope, "high_freq_factor", name));
+  TBOOST_ASSIGN_OR_RETURN(scaling.low_freq_factor,
+                          JsonRequire<double>(rope, "low_freq_factor", name));
+  TBOOST_ASSIGN_OR_RETURN(scaling.high_freq_factor,
+                          JsonRequire<double>(rope, "high_freq_factor", name));
   TBOOST_ASSIGN_OR_RETURN(scaling.original_context,
                           JsonRequire<double>(rope, "original_max_position_embeddings", name));
   return OkStatus();
@@ -119,12 +122,12 @@ Status ReadLayerTypes(const Json& json, std::string_view name, ModelConfig& conf
   if (!json.contains("layer_types") || !json.at("layer_types").is_array()) return OkStatus();
   const Json& types = json.at("layer_types");
   if (static_cast<int64_t>(types.size()) != config.num_hidden_layers)
-    return CorruptError("{}: layer_types has {} entries, num_hidden_layers is {}", name, types.size(),
-                        config.num_hidden_layers);
+    return CorruptError("{}: layer_types has {} entries, num_hidden_layers is {}", name,
+                        types.size(), config.num_hidden_layers);
   for (const Json& type : types) {
     if (type != "sliding_attention" && type != "full_attention")
-      return UnsupportedError("{}: layer type {} (supported: full_attention, sliding_attention)", name,
-                              type.dump());
+      return UnsupportedError("{}: layer type {} (supported: full_attention, sliding_attention)",
+                              name, type.dump());
     config.sliding_layers.push_back(type == "sliding_attention");
   }
   return OkStatus();
@@ -187,8 +190,8 @@ Result<ModelConfig> ConfigFromHf(const Json& config, std::string_view name) {
   }
   TBOOST_RETURN_IF_ERROR(ReadHfRope(config, name, out));
   TBOOST_RETURN_IF_ERROR(ReadLayerTypes(config, name, out));
-  TBOOST_ASSIGN_OR_RETURN(const bool use_window,
-                          JsonGet<bool>(config, "use_sliding_window", out.model_type != "qwen2", name));
+  TBOOST_ASSIGN_OR_RETURN(const bool use_window, JsonGet<bool>(config, "use_sliding_window",
+                                                               out.model_type != "qwen2", name));
   if (!use_window) out.sliding_window = 0;
   TBOOST_RETURN_IF_ERROR(Finish(name, out));
   return out;
@@ -213,9 +216,8 @@ Result<ModelConfig> ConfigFromGguf(const GgufMetadata& metadata, std::string_vie
       metadata.Get<std::string_view>(fmt::format("{}.rope.scaling.type", arch), "none"));
   if (scaling == "linear") {
     out.rope_scaling.kind = "linear";
-    TBOOST_ASSIGN_OR_RETURN(
-        out.rope_scaling.factor,
-        metadata.Require<double>(fmt::format("{}.rope.scaling.factor", arch)));
+    TBOOST_ASSIGN_OR_RETURN(out.rope_scaling.factor,
+                            metadata.Require<double>(fmt::format("{}.rope.scaling.factor", arch)));
   } else if (scaling != "none") {
     return UnsupportedError("{}: rope scaling \"{}\" (supported: none, linear)", name, scaling);
   }

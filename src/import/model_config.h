@@ -32,17 +32,17 @@ struct ModelConfig {
   int64_t num_key_value_heads = 0;
   int64_t head_dim = 0;
   int64_t max_position_embeddings = 0;
-  int64_t type_vocab_size = 0;      // 0: no token types
+  int64_t type_vocab_size = 0;  // 0: no token types
   int64_t pad_token_id = 0;
-  int64_t sliding_window = 0;       // 0: every layer sees everything
+  int64_t sliding_window = 0;          // 0: every layer sees everything
   int64_t sliding_window_pattern = 0;  // n: every n-th layer sees everything; 0: all slide
   std::vector<bool> sliding_layers;    // [num_hidden_layers]: which layers slide
   double norm_eps = 0;
   double rope_theta = 10000;
-  double rope_local_theta = 0;      // of sliding layers; 0: as rope_theta
+  double rope_local_theta = 0;       // of sliding layers; 0: as rope_theta
   double query_pre_attn_scalar = 0;  // 0: head_dim
-  RopeScaling rope_scaling;         // of the layers that see everything
-  std::string hidden_act;           // "gelu", "silu", "gelu_pytorch_tanh"...
+  RopeScaling rope_scaling;          // of the layers that see everything
+  std::string hidden_act;            // "gelu", "silu", "gelu_pytorch_tanh"...
 };
 
 // Reads and checks config.json (or the text_config in it).

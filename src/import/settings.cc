@@ -5,7 +5,8 @@
 namespace tboost {
 namespace {
 
-// Pooling as sentence-transformers stores it: modules.json lists the stages, each in its own folder.
+// Pooling as sentence-transformers stores it: modules.json lists the stages, each in its own
+// folder.
 Status ReadPooling(const HfFolder& folder, std::string_view stage, Json& embedding) {
   const std::string file = fmt::format("{}/config.json", stage);
   TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> pooling, folder.ReadJson(file));
@@ -32,7 +33,8 @@ Status ReadEmbeddingModules(const HfFolder& folder, Json& embedding) {
   embedding["normalize"] = false;
   if (!modules->is_array()) return CorruptError("{}/modules.json: not a list", folder.path);
   for (const Json& module : *modules) {
-    if (!module.is_object()) return CorruptError("{}/modules.json: an entry is no object", folder.path);
+    if (!module.is_object())
+      return CorruptError("{}/modules.json: an entry is no object", folder.path);
     TBOOST_ASSIGN_OR_RETURN(const std::string type,
                             JsonGet<std::string>(module, "type", "", "modules.json"));
     TBOOST_ASSIGN_OR_RETURN(const std::string path,
@@ -42,8 +44,9 @@ Status ReadEmbeddingModules(const HfFolder& folder, Json& embedding) {
     } else if (type.ends_with("Normalize")) {
       embedding["normalize"] = true;
     } else if (!type.ends_with("Transformer")) {
-      return UnsupportedError("{}/modules.json: module {} (supported: Transformer, Pooling, Normalize)",
-                              folder.path, type);
+      return UnsupportedError(
+          "{}/modules.json: module {} (supported: Transformer, Pooling, Normalize)", folder.path,
+          type);
     }
   }
   return OkStatus();
@@ -59,8 +62,9 @@ Status ReadEmbedding(const ImportedModel& model, Json& embedding) {
   TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> sentence,
                           model.folder->ReadJson("sentence_bert_config.json"));
   if (sentence) {
-    TBOOST_ASSIGN_OR_RETURN(const int64_t length,
-                            JsonGet<int64_t>(*sentence, "max_seq_length", limit, "sentence_bert_config.json"));
+    TBOOST_ASSIGN_OR_RETURN(
+        const int64_t length,
+        JsonGet<int64_t>(*sentence, "max_seq_length", limit, "sentence_bert_config.json"));
     embedding["max_length"] = std::clamp<int64_t>(length, 2, limit);
   }
   TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> prompts,
@@ -75,7 +79,8 @@ void AddEosIds(const Json& source, Json& ids) {
   if (!source.is_object() || !source.contains("eos_token_id")) return;
   const Json& eos = source.at("eos_token_id");
   for (const Json& id : eos.is_array() ? eos : Json::array({eos}))
-    if (id.is_number_integer() && std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    if (id.is_number_integer() && std::find(ids.begin(), ids.end(), id) == ids.end())
+      ids.push_back(id);
 }
 
 Status ReadHfGeneration(ImportedModel& model, Json& generation) {

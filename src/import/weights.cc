@@ -59,9 +59,12 @@ std::string WeightSource::FileName(std::string_view name) const {
   return gguf_ ? GgufTensorName(name, rules_) : prefix_ + std::string(name);
 }
 
-const RawTensor* WeightSource::Find(std::string_view name) const { return raw_.Find(FileName(name)); }
+const RawTensor* WeightSource::Find(std::string_view name) const {
+  return raw_.Find(FileName(name));
+}
 
-void WeightSource::ChoosePrefix(const std::vector<std::string_view>& prefixes, std::string_view name) {
+void WeightSource::ChoosePrefix(const std::vector<std::string_view>& prefixes,
+                                std::string_view name) {
   for (std::string_view prefix : prefixes) {
     prefix_ = prefix;
     if (Has(name)) return;
@@ -71,10 +74,15 @@ void WeightSource::ChoosePrefix(const std::vector<std::string_view>& prefixes, s
 
 Result<RecipePtr> WeightSource::Load(const RawTensor& tensor, int64_t rows, int64_t columns) const {
   switch (tensor.dtype) {
-    case DType::kI8: case DType::kU8: case DType::kI32: case DType::kI64: case DType::kBool:
-      return UnsupportedError("{}: tensor {} has type {}, expected a weight format", file_, tensor.name,
-                              DTypeName(tensor.dtype));
-    default: break;
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kBool:
+      return UnsupportedError("{}: tensor {} has type {}, expected a weight format", file_,
+                              tensor.name, DTypeName(tensor.dtype));
+    default:
+      break;
   }
   if (columns % Info(tensor.dtype).block_elements != 0)
     return CorruptError("{}: tensor {} has rows of {} elements, {} needs a multiple of {}", file_,

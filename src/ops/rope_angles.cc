@@ -26,7 +26,7 @@ Result<std::vector<ValueType>> Infer(std::span<const ValueType> inputs,
   rule.Require(a.scaling != RopeScaling::kLlama3 || a.high_freq_factor > a.low_freq_factor,
                "high_freq_factor is {}, expected more than low_freq_factor {}", a.high_freq_factor,
                a.low_freq_factor);
-  rule.Operand(0, "ts").Set('r', a.rotary_dim);
+  rule.Operand(0, "ts").Set('r', a.rotary_dim).Set('p', a.rotary_dim / 2).Operand(1, "p");
   return rule.Outputs({"tr"});
 }
 
@@ -50,10 +50,12 @@ float Frequency(const RopeAnglesAttributes& a, int64_t pair) {
 Status Reference(const RefCall& call) {
   const auto a = CheckedAttributes<RopeAnglesAttributes>(*call.attributes);
   const SequenceLayout& layout = *call.inputs[0].layout;
+  const RefTensor* factors = call.inputs[1].tensor;
   const int64_t pairs = a.rotary_dim / 2;
   for (int64_t t = 0; t < layout.tokens; ++t)
     for (int64_t i = 0; i < pairs; ++i) {
-      const float angle = static_cast<float>(layout.Position(t)) * Frequency(a, i);
+      const float factor = factors ? static_cast<float>(factors->data[i]) : 1.0f;
+      const float angle = static_cast<float>(layout.Position(t)) * (Frequency(a, i) / factor);
       call.outputs[0].row(t)[i] = std::cos(static_cast<double>(angle));
       call.outputs[0].row(t)[pairs + i] = std::sin(static_cast<double>(angle));
     }
@@ -63,6 +65,7 @@ Status Reference(const RefCall& call) {
 struct RopeAnglesArgs {
   RopeAnglesAttributes attributes;
   const SequenceLayout* layout;
+  const float* factors;  // null: none
   float* out;
   int64_t ldo;
 };
@@ -78,7 +81,8 @@ size_t AngleScratch(const RopeAnglesArgs& args) {
 void FillAngles(const RopeAnglesArgs& args, int64_t task, kernels::Scratch scratch) {
   const int64_t pairs = args.attributes.rotary_dim / 2;
   float* frequencies = reinterpret_cast<float*>(scratch.data);
-  for (int64_t i = 0; i < pairs; ++i) frequencies[i] = Frequency(args.attributes, i);
+  for (int64_t i = 0; i < pairs; ++i)
+    frequencies[i] = Frequency(args.attributes, i) / (args.factors ? args.factors[i] : 1.0f);
   const kernels::RowRange rows = kernels::RowsOfTask(task, args.layout->tokens, RowCost(args));
   for (int64_t t = rows.first; t < rows.end; ++t) {
     float* row = args.out + t * args.ldo;
@@ -93,7 +97,8 @@ void FillAngles(const RopeAnglesArgs& args, int64_t task, kernels::Scratch scrat
 Result<KernelCall> Lower(const LowerContext& context) {
   const TensorView& out = context.outputs[0];
   const RopeAnglesArgs args = {CheckedAttributes<RopeAnglesAttributes>(*context.attributes),
-                               context.layout, MutableFloats(out), out.stride()};
+                               context.layout, Floats(context.inputs[1]), MutableFloats(out),
+                               out.stride()};
   return MakeKernelCall("rope_angles", FillAngles, args, AngleTasks, AngleScratch);
 }
 
@@ -102,8 +107,9 @@ std::vector<OpCase> Cases() {
   for (const auto& [scaling, name] : EnumNames<RopeScaling>::kNames) {
     RopeAnglesAttributes a = {.theta = 500000, .rotary_dim = 64, .scaling = scaling};
     a.factor = scaling == RopeScaling::kNone ? 1 : 8;
-    cases.push_back(
-        MakeCase(fmt::format("scaling {}", name), {LayoutType(19, 2)}, MakeAttributes(a)));
+    cases.push_back(MakeCase(fmt::format("scaling {}", name), {LayoutType(19, 2), TensorType({32})},
+                             MakeAttributes(a)));
+    cases.back().present[1] = scaling == RopeScaling::kNone;
     cases.back().lengths = {18, 1};
     cases.back().past = {0, 30000};
   }
@@ -117,8 +123,8 @@ const OpRecord& RopeAngles() {
       .name = "rope_angles",
       .doc =
           "cos, then sin, of position * frequency for each pair i; the frequency is "
-          "theta^(-2i / rotary_dim), scaled.",
-      .inputs = {{"layout", ValueType::Kind::kLayout}},
+          "theta^(-2i / rotary_dim), scaled, then divided by the pair's factor.",
+      .inputs = {{"layout", ValueType::Kind::kLayout}, {.name = "factors", .optional = true}},
       .outputs = {"angles"},
       .attributes = DescribeAttributes<RopeAnglesAttributes>(),
       .infer = Infer,

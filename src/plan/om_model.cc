@@ -16,7 +16,8 @@ constexpr uint64_t kStripeBytes = uint64_t{1} << 20;
 // Writes constants one after the other, each in stripes of about a mebibyte of rows.
 class WeightsWriter {
  public:
-  WeightsWriter(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources, const Progress& progress)
+  WeightsWriter(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources,
+                const Progress& progress)
       : writer_(writer), graph_(graph), sources_(sources), progress_(progress) {}
 
   Status Run() {
@@ -36,7 +37,8 @@ class WeightsWriter {
   Status WriteConstant(ValueId id) {
     const RecipePtr recipe = graph_.value(id).constant;
     TBOOST_ASSIGN_OR_RETURN(const ConstantForm form, FormOfConstant(graph_, id));
-    TBOOST_RETURN_IF_ERROR(Append(std::string(RoundUp(offset_, kConstantAlignment) - offset_, '\0'), 0));
+    TBOOST_RETURN_IF_ERROR(
+        Append(std::string(RoundUp(offset_, kConstantAlignment) - offset_, '\0'), 0));
     const uint64_t start = offset_;
     const uint64_t row_bytes =
         std::max<uint64_t>(1, StorageBytes(recipe->dtype, recipe->columns).value_or(1));
@@ -56,13 +58,16 @@ class WeightsWriter {
   Result<std::string_view> Read(int file, uint64_t offset, uint64_t bytes) const {
     if (file < 0 || file >= static_cast<int>(sources_.size()) ||
         !InRange(offset, bytes, sources_[file].bytes().size()))
-      return CorruptError("a constant lies at offset {} of source file {}, outside it", offset, file);
+      return CorruptError("a constant lies at offset {} of source file {}, outside it", offset,
+                          file);
     return sources_[file].bytes().substr(offset, bytes);
   }
 
   Status WriteRows(const Recipe& recipe, ConstantForm form, int64_t row, int64_t rows) {
     std::string memory;
-    const auto read = [this](int file, uint64_t offset, uint64_t size) { return Read(file, offset, size); };
+    const auto read = [this](int file, uint64_t offset, uint64_t size) {
+      return Read(file, offset, size);
+    };
     TBOOST_ASSIGN_OR_RETURN(const std::string_view bytes,
                             EvaluateRecipeRows(recipe, row, rows, read, memory));
     if (form == ConstantForm::kRows) return Append(bytes, bytes.size());

@@ -24,8 +24,8 @@ inline constexpr std::string_view kChatTemplateSection = "chat_template";
 // Called with bytes done and bytes in all; returning false stops the work with kCancelled.
 using Progress = std::function<bool(uint64_t done, uint64_t total)>;
 
-// Evaluates every constant of `graph`, whose recipes read `sources`, into the section "weights", tensor by
-// tensor and some rows at a time, and makes the constants point there.
+// Evaluates every constant of `graph`, whose recipes read `sources`, into the section "weights",
+// tensor by tensor and some rows at a time, and makes the constants point there.
 Status WriteWeights(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources,
                     const Progress& progress);
 
@@ -37,8 +37,9 @@ struct OmModel {
   std::string_view weights, tokenizer, chat_template;  // the last two may be empty
 };
 
-// Parses, verifies and plans. `ops` are the operators the graph may use. The result is on the heap since
-// views into it are handed out.
-Result<std::unique_ptr<OmModel>> LoadOmModel(OmReader reader, const OpRegistry& ops, std::string_view name);
+// Parses, verifies and plans. `ops` are the operators the graph may use. The result is on the heap
+// since views into it are handed out.
+Result<std::unique_ptr<OmModel>> LoadOmModel(OmReader reader, const OpRegistry& ops,
+                                             std::string_view name);
 
 }  // namespace tboost

@@ -42,7 +42,8 @@ class Planner {
   }
 
   void AddInput(ValueId input) {
-    if (graph_.value(input).type.kind == ValueType::Kind::kKvCache) program_.caches.push_back(input);
+    if (graph_.value(input).type.kind == ValueType::Kind::kKvCache)
+      program_.caches.push_back(input);
     if (IsTensor(input)) NewBuffer(input, 0);
   }
 
@@ -75,7 +76,9 @@ class Planner {
     }
   }
 
-  bool OnBuffer(ValueId value) const { return value != kNone && program_.values[value].buffer >= 0; }
+  bool OnBuffer(ValueId value) const {
+    return value != kNone && program_.values[value].buffer >= 0;
+  }
 
   void PlaceView(const Node& node, ValueId output) {
     const ValueId whole = node.inputs[0];
@@ -86,12 +89,14 @@ class Planner {
     if (place.row_stride == 0) place.row_stride = width.value_or(0);
   }
 
-  // Output 0 may take its operand's place where the operand's whole buffer is read for the last time here.
+  // Output 0 may take its operand's place where the operand's whole buffer is read for the last
+  // time here.
   bool InPlace(const Node& node, NodeId id) const {
     const int index = node.op->in_place_input;
     if (index < 0 || index >= static_cast<int>(node.inputs.size())) return false;
     const ValueId input = node.inputs[index];
-    if (!OnBuffer(input) || graph_.value(input).type != graph_.value(node.outputs[0]).type) return false;
+    if (!OnBuffer(input) || graph_.value(input).type != graph_.value(node.outputs[0]).type)
+      return false;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       if (static_cast<int>(i) != index && node.inputs[i] == input) return false;
     return deaths_[program_.values[input].buffer] == id;
@@ -108,8 +113,8 @@ class Planner {
       ProgramBuffer& buffer = program_.buffers[b];
       TBOOST_ASSIGN_OR_RETURN(const uint64_t bytes,
                               ValueBytes(graph_.value(buffer.shape_of).type, symbols));
-      // Of the free slots the one that grows, then wastes, least. A slot freed by the very node that gives
-      // birth is still read by it.
+      // Of the free slots the one that grows, then wastes, least. A slot freed by the very node
+      // that gives birth is still read by it.
       int best = -1;
       uint64_t best_cost = 0;
       for (size_t s = 0; s < slots.size(); ++s) {
@@ -135,7 +140,8 @@ class Planner {
   Program& program_;
   const Graph& graph_;
   std::vector<size_t> last_use_;  // by value: the last node that reads it
-  std::vector<size_t> births_, deaths_;  // by buffer: the nodes that write it first and read it last
+  std::vector<size_t> births_,
+      deaths_;  // by buffer: the nodes that write it first and read it last
 };
 
 Status PlaceConstants(Program& program, uint64_t weights_bytes) {
@@ -149,8 +155,9 @@ Status PlaceConstants(Program& program, uint64_t weights_bytes) {
     TBOOST_ASSIGN_OR_RETURN(const ConstantForm form, FormOfConstant(graph, id));
     TBOOST_ASSIGN_OR_RETURN(const uint64_t bytes, StoredBytes(recipe, form));
     if (!InRange(recipe.offset, bytes, weights_bytes) || recipe.offset % 64 != 0)
-      return CorruptError("constant {} at offset {} with {} bytes does not fit the weights section ({} bytes)",
-                          value.name, recipe.offset, bytes, weights_bytes);
+      return CorruptError(
+          "constant {} at offset {} with {} bytes does not fit the weights section ({} bytes)",
+          value.name, recipe.offset, bytes, weights_bytes);
     program.values[id].constant_offset = recipe.offset;
     program.values[id].constant_bytes = bytes;
   }
@@ -163,7 +170,8 @@ Result<uint64_t> ValueBytes(const ValueType& type, const SymbolValues& symbols) 
   uint64_t elements = 1;
   for (const Dim& dim : type.shape) {
     TBOOST_ASSIGN_OR_RETURN(const int64_t size, dim.Evaluate(symbols));
-    const auto product = size < 0 ? std::nullopt : CheckedMul(elements, static_cast<uint64_t>(size));
+    const auto product =
+        size < 0 ? std::nullopt : CheckedMul(elements, static_cast<uint64_t>(size));
     if (!product) return OutOfRangeError("a value of {} elements is too large", dim.ToString());
     elements = *product;
   }

@@ -9,7 +9,8 @@
 
 namespace tboost {
 
-// A program with the addresses and sizes of one step shape. The layout's arrays are refilled by each run.
+// A program with the addresses and sizes of one step shape. The layout's arrays are refilled by
+// each run.
 struct Binding {
   StepShape shape;
   uint64_t generation = 0;
@@ -18,7 +19,8 @@ struct Binding {
   std::vector<uint64_t> slot_offsets;
   std::vector<NodeId> call_nodes;  // which node each call stands for
   std::vector<KernelCall> calls;
-  std::vector<int64_t> tasks;      // of the current run
+  std::vector<Cost> costs;         // of the calls; empty without a profile
+  std::vector<int64_t> tasks;  // of the current run
   std::unique_ptr<ChunkCounter[]> counters;
 
   SequenceLayout layout;
@@ -30,6 +32,16 @@ namespace {
 constexpr size_t kMaxBindings = 32;
 // Up to this many tokens work is dealt out evenly beforehand: a task is too short to queue for.
 constexpr int64_t kStaticTokens = 16;
+
+// The work of one call of a node. Of a layout the cost sees the shape.
+Cost CostOf(const Graph& graph, const Node& node, std::vector<TensorView> inputs,
+            std::span<const TensorView> outputs, const StepShape& shape) {
+  if (!node.op->cost) return {};
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (node.inputs[i] != kNone && graph.value(node.inputs[i]).type.kind == ValueType::Kind::kLayout)
+      inputs[i].shape = Shape{shape.tokens, shape.sequences};
+  return node.op->cost(inputs, outputs, node.attributes);
+}
 
 }  // namespace
 
@@ -77,7 +89,8 @@ Result<std::unique_ptr<Binding>> Executor::MakeBinding(const StepShape& shape) {
 
   const Graph& graph = program_.graph;
   std::map<ValueId, int> cache_layer;
-  for (size_t i = 0; i < program_.caches.size(); ++i) cache_layer[program_.caches[i]] = static_cast<int>(i);
+  for (size_t i = 0; i < program_.caches.size(); ++i)
+    cache_layer[program_.caches[i]] = static_cast<int>(i);
   for (NodeId id = 0; id < graph.nodes().size(); ++id) {
     const Node& node = graph.node(id);
     std::vector<TensorView> inputs, outputs;
@@ -95,7 +108,8 @@ Result<std::unique_ptr<Binding>> Executor::MakeBinding(const StepShape& shape) {
     }
     if (node.op->alias_columns && program_.values[node.inputs[0]].buffer >= 0) continue;
     if (!node.op->lower)
-      return UnsupportedError("[{}] {}: there is no kernel for this operator", node.op->name, node.name);
+      return UnsupportedError("[{}] {}: there is no kernel for this operator", node.op->name,
+                              node.name);
     context.inputs = inputs;
     context.outputs = outputs;
     context.attributes = &node.attributes;
@@ -107,6 +121,7 @@ Result<std::unique_ptr<Binding>> Executor::MakeBinding(const StepShape& shape) {
     if (!call.ok()) return call.status().WithContext(node.name);
     binding->calls.push_back(*call);
     binding->call_nodes.push_back(id);
+    if (profile_enabled_) binding->costs.push_back(CostOf(graph, node, inputs, outputs, shape));
   }
   binding->tasks.resize(binding->calls.size());
   binding->counters = std::make_unique<ChunkCounter[]>(binding->calls.size());
@@ -146,7 +161,8 @@ Status Executor::FillInputs(const StepInputs& inputs, const StepShape& shape, Bi
     if (sequence.kv)
       std::copy(sequence.kv->pages.begin(), sequence.kv->pages.end(),
                 binding.pages.begin() + s * layout.max_pages);
-    for (size_t i = 0; i < sequence.ids.size(); ++i) binding.sequence_of[token++] = static_cast<int32_t>(s);
+    for (size_t i = 0; i < sequence.ids.size(); ++i)
+      binding.sequence_of[token++] = static_cast<int32_t>(s);
   }
   binding.offsets[shape.sequences] = token;
   layout.offsets = binding.offsets.data();
@@ -187,9 +203,7 @@ void Executor::Execute(Binding& binding, const CancelToken* cancel) {
       const auto start = std::chrono::steady_clock::now();
       const KernelCall& call = binding.calls[i];
       const int64_t tasks = binding.tasks[i];
-      const auto run = [&](int64_t task) {
-        call.invoke(call.fn, call.args.data(), task, scratch);
-      };
+      const auto run = [&](int64_t task) { call.invoke(call.fn, call.args.data(), task, scratch); };
       if (divide_evenly) {
         const Range range = StaticRange(tasks, worker.index(), worker.count());
         for (int64_t t = range.begin; t < range.end && !stopped(); ++t) run(t);
@@ -200,7 +214,11 @@ void Executor::Execute(Binding& binding, const CancelToken* cancel) {
       worker.Barrier();
       if (profile_enabled_ && worker.index() == 0) {
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-        profile_[binding.call_nodes[i]].seconds += elapsed.count();
+        StepProfile& step = profile_[binding.call_nodes[i]];
+        step.kernel = call.kernel;
+        step.seconds += elapsed.count();
+        step.cost.flops += binding.costs[i].flops;
+        step.cost.bytes += binding.costs[i].bytes;
       }
     }
   });
@@ -215,7 +233,7 @@ Status Executor::Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&
     shape.tokens += static_cast<int64_t>(sequence.ids.size());
   }
   const std::lock_guard lock(runtime_.lease);
-  TBOOST_ASSIGN_OR_RETURN(Binding* binding, Bind(shape));
+  TBOOST_ASSIGN_OR_RETURN(Binding * binding, Bind(shape));
   TBOOST_RETURN_IF_ERROR(FillInputs(inputs, shape, *binding));
   uint64_t scratch_bytes = 0;
   for (const KernelCall& call : binding->calls)
@@ -241,6 +259,12 @@ TensorView Executor::Outputs::Get(std::string_view name) const {
 Result<uint64_t> Executor::WorkingBytes(const StepShape& shape) {
   TBOOST_ASSIGN_OR_RETURN(const uint64_t arena, program_.ArenaBytes(shape));
   return arena;
+}
+
+void Executor::EnableProfile() {
+  const std::lock_guard lock(runtime_.lease);
+  profile_enabled_ = true;
+  bindings_.clear();  // those made before know no costs
 }
 
 std::vector<StepProfile> Executor::Profile() const {

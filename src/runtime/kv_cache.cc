@@ -16,8 +16,8 @@ Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
   pool.max_pages_ = static_cast<int64_t>(DivUp(static_cast<uint64_t>(max_tokens), kPageTokens));
   const size_t bytes = static_cast<size_t>(pool.max_pages_) * pool.page_bytes();
   if (bytes == 0) return pool;
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     return ResourceExhaustedError("kv cache: no address space for {} tokens ({} MB)", max_tokens,
                                   bytes >> 20);
@@ -39,8 +39,8 @@ KvPool::~KvPool() {
 }
 
 Status KvPool::Reserve(KvSequence& sequence, int64_t tokens) {
-  const auto needed = static_cast<int64_t>(
-      DivUp(static_cast<uint64_t>(sequence.length + tokens), kPageTokens));
+  const auto needed =
+      static_cast<int64_t>(DivUp(static_cast<uint64_t>(sequence.length + tokens), kPageTokens));
   const int64_t missing = needed - static_cast<int64_t>(sequence.pages.size());
   if (missing <= 0) return OkStatus();
   const std::lock_guard lock(mutex_);

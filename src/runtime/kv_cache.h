@@ -16,16 +16,16 @@ struct KvLayer {
   int head_dim = 0;
 };
 
-// The pages of one sequence and how many tokens they hold. Owned by whoever owns the sequence; give the
-// pages back with KvPool::Truncate(sequence, 0).
+// The pages of one sequence and how many tokens they hold. Owned by whoever owns the sequence; give
+// the pages back with KvPool::Truncate(sequence, 0).
 struct KvSequence {
   std::vector<int32_t> pages;
   int64_t length = 0;
 };
 
-// All pages of a model. A page holds kPageTokens tokens of every layer. Address space is reserved once;
-// memory is taken by the page, on first use, and given back when a page is freed. Thread-safe, except that
-// one sequence may be used by one thread at a time.
+// All pages of a model. A page holds kPageTokens tokens of every layer. Address space is reserved
+// once; memory is taken by the page, on first use, and given back when a page is freed.
+// Thread-safe, except that one sequence may be used by one thread at a time.
 class KvPool {
  public:
   // At most `max_tokens` tokens, rounded up to pages, over all sequences.
@@ -34,7 +34,8 @@ class KvPool {
   KvPool& operator=(KvPool&&) = delete;
   ~KvPool();
 
-  // Makes room for `tokens` more tokens. kResourceExhausted when the pool is full; then nothing changed.
+  // Makes room for `tokens` more tokens. kResourceExhausted when the pool is full; then nothing
+  // changed.
   Status Reserve(KvSequence& sequence, int64_t tokens);
   // Forgets what lies beyond `length` tokens and frees the pages that held only that.
   void Truncate(KvSequence& sequence, int64_t length);

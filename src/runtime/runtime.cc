@@ -15,11 +15,12 @@ Result<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
   state->isa = isa;
   state->kernels = &kernels::Kernels(isa);
   state->topology = ReadTopology();
-  state->thread_reason = options.threads ? fmt::format("{}: asked for", options.threads)
-                                         : state->topology.reason;
+  state->thread_reason =
+      options.threads ? fmt::format("{}: asked for", options.threads) : state->topology.reason;
   const int threads = options.threads ? options.threads : state->topology.threads_recommended;
   TBOOST_ASSIGN_OR_RETURN(state->pool, ThreadPool::Create(threads));
-  state->l2_bytes = state->topology.l2_bytes ? static_cast<int64_t>(state->topology.l2_bytes) : 512 << 10;
+  state->l2_bytes =
+      state->topology.l2_bytes ? static_cast<int64_t>(state->topology.l2_bytes) : 512 << 10;
   state->scratch.resize(threads);
   return std::unique_ptr<Runtime>(new Runtime(std::move(state)));
 }

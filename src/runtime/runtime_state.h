@@ -22,8 +22,8 @@ struct Runtime::State {
   const kernels::KernelTable* kernels = nullptr;
   int64_t l2_bytes = 0;
 
-  // One run at a time leases these; they grow to the largest need, so several models share one arena.
-  // Bindings hold addresses: `generation` counts reallocations.
+  // One run at a time leases these; they grow to the largest need, so several models share one
+  // arena. Bindings hold addresses: `generation` counts reallocations.
   std::mutex lease;
   Buffer arena;
   std::vector<Buffer> scratch;  // one per worker

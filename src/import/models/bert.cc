@@ -20,7 +20,8 @@ void BuildFrom(ModelBuilder& b, int64_t first_position) {
   const ModelConfig& c = b.config;
   ValueId h = b.Embedding(b.InputIds(), "embeddings.word_embeddings", c.vocab_size);
   if (c.type_vocab_size > 0)
-    h = b.Add(h, b.Embedding(b.TokenTypeIds(), "embeddings.token_type_embeddings", c.type_vocab_size));
+    h = b.Add(h,
+              b.Embedding(b.TokenTypeIds(), "embeddings.token_type_embeddings", c.type_vocab_size));
   h = b.Add(h, b.Embedding(b.Positions(first_position), "embeddings.position_embeddings",
                            c.max_position_embeddings));
   h = b.LayerNorm(h, "embeddings.LayerNorm");

@@ -44,8 +44,9 @@ ValueId ModelBuilder::OutputRows() {
 }
 
 ValueId ModelBuilder::Layout() {
-  return Input("layout", {ValueType::Kind::kLayout, DType::kI32,
-                          {Dim::Symbol("tokens"), Dim::Symbol("sequences")}});
+  return Input(
+      "layout",
+      {ValueType::Kind::kLayout, DType::kI32, {Dim::Symbol("tokens"), Dim::Symbol("sequences")}});
 }
 
 ValueId ModelBuilder::KvCache(int64_t layer, int64_t kv_heads, int64_t head_dim) {
@@ -83,7 +84,8 @@ ValueId ModelBuilder::Embedding(ValueId ids, std::string_view name, int64_t rows
 ValueId ModelBuilder::Linear(ValueId x, std::string_view name, int64_t out_features) {
   if (!status_.ok()) return kNone;
   const auto in_features = graph.value(x).type.shape.back().constant().value_or(0);
-  return Linear(x, name, weights.Matrix(Full(name) + ".weight", out_features, in_features), in_features);
+  return Linear(x, name, weights.Matrix(Full(name) + ".weight", out_features, in_features),
+                in_features);
 }
 
 ValueId ModelBuilder::Linear(ValueId x, std::string_view name, Result<RecipePtr> weight,
@@ -92,13 +94,15 @@ ValueId ModelBuilder::Linear(ValueId x, std::string_view name, Result<RecipePtr>
   if (!weight.ok()) return Fail(weight.status()), kNone;
   const Recipe& recipe = **weight;
   if (recipe.columns != in_features)
-    return Fail(InternalError("{}: weight has {} inputs, x {}", Full(name), recipe.columns, in_features)),
+    return Fail(InternalError("{}: weight has {} inputs, x {}", Full(name), recipe.columns,
+                              in_features)),
            kNone;
   const int64_t out_features = recipe.rows;
   const ValueId w = Constant(Full(name) + ".weight", std::move(weight), false);
   const std::string bias = Full(name) + ".bias";
   if (!weights.Has(bias)) return Node(ops::Linear(), name, {x, w, kNone});
-  return Node(ops::Linear(), name, {x, w, Constant(bias, weights.Vector(bias, out_features), true)});
+  return Node(ops::Linear(), name,
+              {x, w, Constant(bias, weights.Vector(bias, out_features), true)});
 }
 
 ValueId ModelBuilder::RotaryLinear(ValueId x, std::string_view name, int64_t heads, bool pairs) {
@@ -114,9 +118,8 @@ ValueId ModelBuilder::RotaryLinear(ValueId x, std::string_view name, int64_t hea
 ValueId ModelBuilder::LayerNorm(ValueId x, std::string_view name) {
   const std::string gamma = Full(name) + ".weight", beta = Full(name) + ".bias";
   const ValueId g = Constant(gamma, weights.Vector(gamma, config.hidden_size), true);
-  const ValueId b = weights.Has(beta)
-                        ? Constant(beta, weights.Vector(beta, config.hidden_size), true)
-                        : kNone;
+  const ValueId b =
+      weights.Has(beta) ? Constant(beta, weights.Vector(beta, config.hidden_size), true) : kNone;
   return Node(ops::LayerNorm(), name, {x, g, b},
               MakeAttributes(ops::LayerNormAttributes{.eps = config.norm_eps}));
 }
@@ -135,7 +138,8 @@ ValueId ModelBuilder::Add(ValueId x, ValueId y) { return Node(ops::Add(), "add",
 ValueId ModelBuilder::Mul(ValueId x, ValueId y) { return Node(ops::Mul(), "mul", {x, y}); }
 
 ValueId ModelBuilder::Activation(ValueId x, kernels::Activation kind) {
-  return Node(ops::Activation(), "act", {x}, MakeAttributes(ops::ActivationAttributes{.kind = kind}));
+  return Node(ops::Activation(), "act", {x},
+              MakeAttributes(ops::ActivationAttributes{.kind = kind}));
 }
 
 ValueId ModelBuilder::RopeAngles(double theta, const RopeScaling& scaling) {
@@ -148,7 +152,12 @@ ValueId ModelBuilder::RopeAngles(double theta, const RopeScaling& scaling) {
   a.original_context = scaling.original_context;
   if (scaling.kind == "linear") a.scaling = ops::RopeScaling::kLinear;
   if (scaling.kind == "llama3") a.scaling = ops::RopeScaling::kLlama3;
-  return Node(ops::RopeAngles(), "rope_angles", {Layout()}, MakeAttributes(a));
+  // GGUF files of stretched models carry a factor for each frequency.
+  const std::string factors = "rope_freqs.weight";
+  const ValueId f = weights.Has(factors)
+                        ? Constant(factors, weights.Vector(factors, config.head_dim / 2), true)
+                        : kNone;
+  return Node(ops::RopeAngles(), "rope_angles", {Layout(), f}, MakeAttributes(a));
 }
 
 ValueId ModelBuilder::Rope(ValueId x, ValueId angles, int64_t heads) {
@@ -235,7 +244,8 @@ Result<const ModelRecord*> FindModel(std::string_view type, bool gguf, std::stri
       known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
     }
   }
-  return UnsupportedError("{}: architecture \"{}\" is not supported; supported: {}", file, type, known);
+  return UnsupportedError("{}: architecture \"{}\" is not supported; supported: {}", file, type,
+                          known);
 }
 
 }  // namespace tboost

@@ -42,11 +42,12 @@ class ModelBuilder {
   ValueId Linear(ValueId x, std::string_view name, int64_t out_features);
   // The same from a recipe: for weights that need a transform or are tied.
   ValueId Linear(ValueId x, std::string_view name, Result<RecipePtr> weight, int64_t in_features);
-  // q or k of a model with rotary embeddings: GGUF files of some architectures store the rows of a head as
-  // pairs, which become halves here.
+  // q or k of a model with rotary embeddings: GGUF files of some architectures store the rows of a
+  // head as pairs, which become halves here.
   ValueId RotaryLinear(ValueId x, std::string_view name, int64_t heads, bool pairs);
   ValueId LayerNorm(ValueId x, std::string_view name);
-  // `plus_one`: the file stores the weight less one. `groups`: heads that are normalised each alone.
+  // `plus_one`: the file stores the weight less one. `groups`: heads that are normalised each
+  // alone.
   ValueId RmsNorm(ValueId x, std::string_view name, bool plus_one = false, int64_t groups = 1);
   ValueId Add(ValueId x, ValueId y);
   ValueId Mul(ValueId x, ValueId y);
@@ -56,7 +57,8 @@ class ModelBuilder {
   // Self attention over all tokens of each sequence.
   ValueId Attention(ValueId q, ValueId k, ValueId v);
   // Writes k and v to the layer's cache and attends causally; `window` 0 sees everything.
-  ValueId CachedAttention(ValueId q, ValueId k, ValueId v, int64_t layer, double scale, int64_t window);
+  ValueId CachedAttention(ValueId q, ValueId k, ValueId v, int64_t layer, double scale,
+                          int64_t window);
   // Positions of the tokens within their sequences, from `first` on.
   ValueId Positions(int64_t first);
   // x becomes the graph's output "last_hidden_state".

@@ -7,7 +7,8 @@ namespace {
 void Build(ModelBuilder& b) {
   const ModelConfig& c = b.config;
   ValueId h = b.Embedding(b.InputIds(), "embeddings.word_embeddings", c.vocab_size);
-  h = b.Add(h, b.Embedding(b.Positions(0), "embeddings.position_embeddings", c.max_position_embeddings));
+  h = b.Add(
+      h, b.Embedding(b.Positions(0), "embeddings.position_embeddings", c.max_position_embeddings));
   h = b.LayerNorm(h, "embeddings.LayerNorm");
   for (int64_t layer = 0; layer < c.num_hidden_layers; ++layer) {
     b.SetPrefix(fmt::format("transformer.layer.{}", layer));

@@ -1,5 +1,5 @@
-// Gemma 3: norms before and after both halves of a layer, q and k normalised per head, five sliding layers
-// to one that sees everything, each kind with its own rotary base.
+// Gemma 3: norms before and after both halves of a layer, q and k normalised per head, five sliding
+// layers to one that sees everything, each kind with its own rotary base.
 #include <cmath>
 
 #include "src/import/models/builder.h"
@@ -23,10 +23,10 @@ ValueId SelfAttention(ModelBuilder& b, ValueId x, Angles angles, int64_t layer) 
   k = b.RmsNorm(k, "self_attn.k_norm", plus_one, c.num_key_value_heads);
   q = b.Rope(q, rotation, c.num_attention_heads);
   k = b.Rope(k, rotation, c.num_key_value_heads);
-  const double scalar = c.query_pre_attn_scalar > 0 ? c.query_pre_attn_scalar
-                                                    : static_cast<double>(c.head_dim);
-  const ValueId seen = b.CachedAttention(q, k, v, layer, 1 / std::sqrt(scalar),
-                                         slides ? c.sliding_window : 0);
+  const double scalar =
+      c.query_pre_attn_scalar > 0 ? c.query_pre_attn_scalar : static_cast<double>(c.head_dim);
+  const ValueId seen =
+      b.CachedAttention(q, k, v, layer, 1 / std::sqrt(scalar), slides ? c.sliding_window : 0);
   return b.Linear(seen, "self_attn.o_proj", c.hidden_size);
 }
 

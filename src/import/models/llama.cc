@@ -28,8 +28,8 @@ void Build(ModelBuilder& b) {
     b.SetPrefix(fmt::format("model.layers.{}", layer));
     h = b.Add(h, SelfAttention(b, b.RmsNorm(h, "input_layernorm"), angles, layer));
     const ValueId x = b.RmsNorm(h, "post_attention_layernorm");
-    const ValueId gate = b.Activation(b.Linear(x, "mlp.gate_proj", c.intermediate_size),
-                                      b.HiddenActivation());
+    const ValueId gate =
+        b.Activation(b.Linear(x, "mlp.gate_proj", c.intermediate_size), b.HiddenActivation());
     const ValueId up = b.Linear(x, "mlp.up_proj", c.intermediate_size);
     h = b.Add(h, b.Linear(b.Mul(gate, up), "mlp.down_proj", c.hidden_size));
   }
