@@ -54,9 +54,8 @@ class JsonWriter : public Writer {
  public:
   explicit JsonWriter(std::optional<AtomicFile> file) : file_(std::move(file)) {}
   Status Write(size_t index, const Embedding& embedding) override {
-    const std::string line =
-        fmt::format("{{\"index\": {}, \"tokens\": {}, \"embedding\": [{}]}}\n", index,
-                    embedding.tokens, fmt::join(embedding.values, ", "));
+    const std::string line = fmt::format("{{\"index\":{},\"tokens\":{},\"embedding\":[{}]}}\n",
+                                         index, embedding.tokens, fmt::join(embedding.values, ","));
     if (file_) return file_->Write(line);
     Print(line);
     return OkStatus();
