@@ -97,6 +97,7 @@ struct RopeKvArgs {
   float* k_out = nullptr;    // rows ldk_out apart; may be k itself
   int64_t ldk_out = 0;
   const float* angles = nullptr;  // [tokens, rotary_dim]: cos of each pair, then sin; null: no rotation
+  int64_t ldangles = 0;           // elements between rows of angles; 0: rotary_dim
   int heads = 0, kv_heads = 0, head_dim = 0, rotary_dim = 0;
   const float* q_gamma = nullptr;  // [head_dim] or null
   const float* k_gamma = nullptr;

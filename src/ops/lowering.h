@@ -75,4 +75,10 @@ inline kernels::RopeKvArgs MakeHeadsArgs(const LowerContext& context, int64_t he
   return args;
 }
 
+inline void SetAngles(const TensorView& angles, kernels::RopeKvArgs& args) {
+  args.angles = Floats(angles);
+  args.ldangles = angles.stride();
+  args.rotary_dim = static_cast<int>(angles.shape.back());
+}
+
 }  // namespace tboost

@@ -37,8 +37,7 @@ Result<std::vector<ValueId>> Gradient(const GradientContext& context) {
 Result<KernelCall> Lower(const LowerContext& context) {
   const auto a = CheckedAttributes<RopeAttributes>(*context.attributes);
   kernels::RopeKvArgs args = MakeHeadsArgs(context, a.heads, a.head_dim);
-  args.angles = Floats(context.inputs[1]);
-  args.rotary_dim = static_cast<int>(context.inputs[1].shape.back());
+  SetAngles(context.inputs[1], args);
   return CallKernel("rope_kv", context.kernels->rope_kv, args);
 }
 

@@ -78,8 +78,7 @@ Result<KernelCall> Lower(const LowerContext& context) {
   args.ldv = v.stride();
   args.k_out = MutableFloats(k_out);
   args.ldk_out = k_out.stride();
-  args.angles = Floats(angles);
-  args.rotary_dim = angles.data ? static_cast<int>(angles.shape.back()) : 0;
+  if (angles.data) SetAngles(angles, args);
   args.kv_heads = static_cast<int>(a.kv_heads);
   args.q_gamma = Floats(context.inputs[kQGamma]);
   args.k_gamma = Floats(context.inputs[kKGamma]);

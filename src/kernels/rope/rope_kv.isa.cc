@@ -27,7 +27,8 @@ void NormAndRotate(const RopeKvArgs& args, const float* gamma, int64_t token, co
     x = out;
   }
   const int rotated = args.angles ? args.rotary_dim : 0;
-  if (rotated) Rotate(args.angles + token * args.rotary_dim, rotated / 2, x, out);
+  const int64_t ldangles = args.ldangles ? args.ldangles : rotated;
+  if (rotated) Rotate(args.angles + token * ldangles, rotated / 2, x, out);
   if (x == out) return;
   for (int d = rotated; d < args.head_dim; ++d) out[d] = x[d];
 }
