@@ -1,6 +1,7 @@
 #include "src/graph/matcher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "src/base/status.h"
 #include "src/graph/op_record.h"
@@ -58,18 +59,19 @@ class Matcher {
   // An empty string, or what is wrong with `value` as what `where` ("add: operand 1") names.
   std::string Visit(ValueId value, const Pattern& pattern, const std::string& where) {
     if (std::string problem = Check(value, pattern); !problem.empty()) return where + problem;
-    ++matched_;
     if (pattern.value_) *pattern.value_ = value;
     if (pattern.kind_ != Pattern::Kind::kOp) return {};
     const Node& node = graph_.node(graph_.value(value).producer);
     if (pattern.node_) *pattern.node_ = graph_.value(value).producer;
+    const int start = operators_;
     std::string problem = Operands(node, pattern, false);
     if (problem.empty() || !pattern.commutative_) return problem;
-    const int progress = matched_;
-    matched_ = 0;
+    const int first = std::exchange(operators_, start);
     std::string swapped = Operands(node, pattern, true);
     if (swapped.empty()) return {};
-    return matched_ + 1 > progress ? swapped : problem;
+    const bool further = operators_ > first;
+    operators_ = std::max(operators_, first);
+    return further ? swapped : problem;
   }
 
   int operators() const { return operators_; }
@@ -113,7 +115,7 @@ class Matcher {
   }
 
   const Graph& graph_;
-  int matched_ = 0, operators_ = 0;
+  int operators_ = 0;  // of the pattern, found so far
 };
 
 MatchResult Match(const Graph& graph, NodeId node, const Pattern& pattern) {
