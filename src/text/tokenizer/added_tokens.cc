@@ -62,11 +62,6 @@ std::string_view AddedTokens::text(size_t index) const {
   return bytes_.substr(record.offset, record.size);
 }
 
-int32_t AddedTokens::Find(std::string_view wanted) const {
-  const std::optional<AddedRecord> record = LongestAt(wanted);
-  return record && record->size == wanted.size() ? static_cast<int32_t>(record->id) : kNoToken;
-}
-
 std::optional<AddedRecord> AddedTokens::LongestAt(std::string_view rest) const {
   std::optional<AddedRecord> best;
   if (rest.empty()) return best;

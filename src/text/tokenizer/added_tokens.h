@@ -18,8 +18,6 @@ class AddedTokens {
   AddedTokens(BlobArray<AddedRecord> records, std::string_view bytes);
 
   bool empty() const { return records_.size() == 0; }
-  // The id of the token that is exactly `text`, or -1.
-  int32_t Find(std::string_view text) const;
   // Cuts the added tokens out of the open spans: at each place the longest one, from left to right.
   // Special ones only where `special`. The flags of a token decide about spaces and words beside
   // it.

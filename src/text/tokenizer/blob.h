@@ -26,7 +26,7 @@ enum class BlobPart : uint32_t {
   kPieceBytes,    // the pieces, one after the other
   kPieceIndex,    // u32[power of two]: open addressing, id + 1 of a model piece, 0 = empty
   kTokenFlags,    // u8[n], TokenFlag
-  kScores,        // f32[n], or empty
+  kScores,        // f64[n], or empty
   kMerges,        // MergeRecord[m] in order of rank
   kMergeIndex,    // u32[power of two]: open addressing, rank + 1, 0 = empty
   kByteIds,       // i32[256]: the piece that stands for a byte, -1 = none; or empty

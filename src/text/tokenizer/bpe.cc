@@ -155,7 +155,7 @@ class ScoredBpe : public TokenizerModel {
  public:
   ScoredBpe(const BlobView& blob, int32_t unknown)
       : pieces_(blob),
-        scores_(blob.array<float>(BlobPart::kScores)),
+        scores_(blob.array<double>(BlobPart::kScores)),
         bytes_(blob),
         unknown_(unknown) {}
 
@@ -194,12 +194,13 @@ class ScoredBpe : public TokenizerModel {
   // A number that falls as the score rises.
   uint32_t Rank(int32_t id) const {
     if (static_cast<size_t>(id) >= scores_.size()) return UINT32_MAX;
-    const uint32_t bits = std::bit_cast<uint32_t>(scores_[static_cast<size_t>(id)] + 0.0f);
+    const uint32_t bits =
+        std::bit_cast<uint32_t>(static_cast<float>(scores_[static_cast<size_t>(id)]) + 0.0f);
     return (bits & 0x80000000u) != 0 ? bits : 0x7FFFFFFFu - bits;
   }
 
   PieceTable pieces_;
-  BlobArray<float> scores_;
+  BlobArray<double> scores_;
   ByteFallback bytes_;
   int32_t unknown_;
 };

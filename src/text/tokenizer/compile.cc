@@ -3,40 +3,34 @@
 #include <algorithm>
 
 #include "src/text/tokenizer/byte_map.h"
-#include "src/text/tokenizer/normalizer.h"
 #include "src/text/tokenizer/tokenizer.h"
 
 namespace tboost {
 namespace {
 
 // Adds one table of added tokens, sorted by text; `bytes` collects the texts.
-void AddTable(std::vector<std::pair<std::string, const AddedToken*>> tokens, BlobPart part,
-              std::string* bytes, BlobBuilder* blob) {
-  std::sort(tokens.begin(), tokens.end());
+void AddTable(std::vector<const AddedToken*> tokens, BlobPart part, std::string* bytes,
+              BlobBuilder* blob) {
+  std::sort(tokens.begin(), tokens.end(),
+            [](const AddedToken* a, const AddedToken* b) { return a->text < b->text; });
   std::vector<AddedRecord> records;
-  for (const auto& [text, token] : tokens) {
+  for (const AddedToken* token : tokens) {
     records.push_back({token->id, token->flags, static_cast<uint32_t>(bytes->size()),
-                       static_cast<uint32_t>(text.size())});
-    *bytes += text;
+                       static_cast<uint32_t>(token->text.size())});
+    *bytes += token->text;
   }
   blob->SetArray<AddedRecord>(part, records);
 }
 
 Status AddAddedTokens(const TokenizerSpec& spec, BlobBuilder* blob) {
   constexpr size_t kMaxBytes = size_t{1} << 30;
-  TBOOST_ASSIGN_OR_RETURN(const Normalizer normalizer,
-                          MakeNormalizer(spec.pipeline.value("normalizer", Json())));
-  std::vector<std::pair<std::string, const AddedToken*>> raw, normal;
+  std::vector<const AddedToken*> raw, normal;
   std::string bytes;
   size_t size = 0;
   for (const AddedToken& token : spec.added) {
-    std::string text = token.text;
-    if (token.normalized && normalizer) {
-      TBOOST_ASSIGN_OR_RETURN(text, normalizer(text));
-    }
-    size += text.size();
+    size += token.text.size();
     if (size > kMaxBytes) return UnsupportedError("tokenizer: the added tokens exceed 1 GB");
-    if (!text.empty()) (token.normalized ? normal : raw).emplace_back(std::move(text), &token);
+    if (!token.text.empty()) (token.normalized ? normal : raw).push_back(&token);
   }
   AddTable(std::move(raw), BlobPart::kAddedRaw, &bytes, blob);
   AddTable(std::move(normal), BlobPart::kAddedNormal, &bytes, blob);
@@ -73,7 +67,7 @@ Result<std::string> CompileTokenizer(const TokenizerSpec& spec) {
   TBOOST_RETURN_IF_ERROR(PieceTable::Write(spec.pieces, spec.flags, &blob));
   TBOOST_RETURN_IF_ERROR(MergeTable::Write(spec.merges, &blob));
   TBOOST_RETURN_IF_ERROR(AddAddedTokens(spec, &blob));
-  blob.SetArray<float>(BlobPart::kScores, spec.scores);
+  blob.SetArray<double>(BlobPart::kScores, spec.scores);
   blob.SetArray<int32_t>(BlobPart::kByteIds, ByteIds(spec));
   blob.Set(BlobPart::kPipeline, spec.pipeline.dump());
   std::string bytes = blob.Build();

@@ -13,10 +13,10 @@
 namespace tboost {
 
 struct AddedToken {
-  std::string text;
+  std::string text;  // what is matched: normalised already where `normalized`
   uint32_t id = 0;
-  uint32_t flags = 0;       // AddedFlag
-  bool normalized = false;  // matched in the normalised text
+  uint32_t flags = 0;  // AddedFlag
+  bool normalized = false;
 };
 
 struct TokenizerSpec {
@@ -25,7 +25,7 @@ struct TokenizerSpec {
   Json pipeline = Json::object();
   std::vector<std::string> pieces;  // by id; empty: a hole
   std::vector<uint8_t> flags;       // TokenFlag, by id
-  std::vector<float> scores;        // by id, or empty
+  std::vector<double> scores;       // by id, or empty
   std::vector<MergeRecord> merges;  // best first
   std::vector<AddedToken> added;
 

@@ -23,6 +23,13 @@ Status ReadTokens(const GgufVocabulary& in, TokenizerSpec* spec) {
     spec->flags[id] = special ? kTokenAdded | kTokenSpecial : kTokenAdded;
     const uint32_t flags = special ? uint32_t{kAddedSpecial} : 0;
     spec->added.push_back({in.tokens[id], static_cast<uint32_t>(id), flags, false});
+    if (special || in.model != "llama") continue;
+    // SentencePiece looks for these where spaces are marks already.
+    AddedToken& token = spec->added.back();
+    token.normalized = true;
+    for (size_t at = 0; (at = token.text.find(' ', at)) != token.text.npos;) {
+      token.text.replace(at, 1, "▁");
+    }
   }
   return OkStatus();
 }
@@ -91,7 +98,7 @@ Status ReadSentencePiece(const GgufVocabulary& in, TokenizerSpec* spec) {
   if (in.scores.size() != in.tokens.size()) {
     return CorruptError("GGUF tokenizer: {} tokens, {} scores", in.tokens.size(), in.scores.size());
   }
-  spec->scores = in.scores;
+  spec->scores.assign(in.scores.begin(), in.scores.end());
   const bool prefix = in.add_space_prefix.value_or(true);
   Json normal = Json::array(), decode = Json::array();
   if (prefix) normal.push_back({{"type", "Prepend"}, {"prepend", "▁"}});

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "src/text/tokenizer/compile.h"
+#include "src/text/tokenizer/normalizer.h"
 #include "src/text/tokenizer/tokenizer_builder.h"
 
 namespace tboost {
@@ -33,7 +34,7 @@ Status ReadUnigramVocabulary(const Json& vocabulary, TokenizerSpec* spec) {
       return CorruptError("{}: vocab[{}] must be a piece and a score", kName, id);
     }
     TBOOST_RETURN_IF_ERROR(SetPiece(spec, entry[0].get<std::string>(), id, kTokenModel));
-    spec->scores.push_back(entry[1].get<float>());
+    spec->scores.push_back(entry[1].get<double>());
   }
   return OkStatus();
 }
@@ -70,7 +71,8 @@ Status ReadMerges(const Json& model, TokenizerSpec* spec) {
   return OkStatus();
 }
 
-Status ReadAddedTokens(const Json& tokens, TokenizerSpec* spec) {
+Status ReadAddedTokens(const Json& tokens, const Json& normalizer_spec, TokenizerSpec* spec) {
+  TBOOST_ASSIGN_OR_RETURN(const Normalizer normalizer, MakeNormalizer(normalizer_spec));
   struct Flag {
     std::string_view name;
     uint32_t flag;
@@ -93,6 +95,9 @@ Status ReadAddedTokens(const Json& tokens, TokenizerSpec* spec) {
     const uint8_t flag = special ? kTokenAdded | kTokenSpecial : kTokenAdded;
     TBOOST_RETURN_IF_ERROR(SetPiece(spec, token.text, Member(entry, "id"), flag));
     token.id = entry["id"].get<uint32_t>();
+    if (token.normalized && normalizer) {
+      TBOOST_ASSIGN_OR_RETURN(token.text, normalizer(token.text));
+    }
     spec->added.push_back(std::move(token));
   }
   return OkStatus();
@@ -188,7 +193,8 @@ Result<std::string> BuildTokenizerFromJson(const Json& tokenizer, const Json& co
   const Json& model = Member(tokenizer, "model");
   TBOOST_RETURN_IF_ERROR(ReadVocabulary(model, &spec));
   TBOOST_RETURN_IF_ERROR(ReadMerges(model, &spec));
-  TBOOST_RETURN_IF_ERROR(ReadAddedTokens(Member(tokenizer, "added_tokens"), &spec));
+  TBOOST_RETURN_IF_ERROR(
+      ReadAddedTokens(Member(tokenizer, "added_tokens"), Member(tokenizer, "normalizer"), &spec));
   Around around;
   TBOOST_RETURN_IF_ERROR(ReadPostProcessor(Member(tokenizer, "post_processor"), &around));
   for (const char* key : {"normalizer", "pre_tokenizer", "decoder"}) {

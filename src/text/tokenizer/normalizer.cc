@@ -43,7 +43,7 @@ std::string CleanText(std::string_view text) {
   for (size_t pos = 0; pos < text.size();) {
     const char32_t c = NextCodePoint(text, &pos);
     const bool kept_control = c == '\t' || c == '\n' || c == '\r';
-    if (!kept_control && (c == 0xFFFD || IsOther(c))) continue;
+    if (!kept_control && (c == 0xFFFD || IsControl(c))) continue;
     AppendUtf8(IsWhitespace(c) ? U' ' : c, out);
   }
   return out;

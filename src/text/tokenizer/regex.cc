@@ -21,6 +21,23 @@ std::string ErrorText(int code) {
   return reinterpret_cast<const char*>(buffer);
 }
 
+// \s and \S as Unicode's White_Space: PCRE2's own \s has U+180E besides.
+std::string WithUnicodeSpaces(std::string_view pattern) {
+  std::string out;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const std::string_view escape = pattern.substr(i, 2);
+    if (escape == "\\s") {
+      out += "\\p{White_Space}";
+    } else if (escape == "\\S") {
+      out += "\\P{White_Space}";
+    } else {
+      out += pattern[i] == '\\' ? escape : escape.substr(0, 1);
+    }
+    if (pattern[i] == '\\') ++i;
+  }
+  return out;
+}
+
 template <auto function>
 struct FreeWith {
   template <class T>
@@ -67,7 +84,8 @@ Result<Regex> Regex::Compile(std::string_view pattern) {
   size_t offset = 0;
   auto code = std::make_unique<Code>();
   code->pattern = pattern;
-  code->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+  const std::string text = WithUnicodeSpaces(pattern);
+  code->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
                                  PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
                                  nullptr));
   if (!code->code) {

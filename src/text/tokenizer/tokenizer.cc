@@ -245,9 +245,11 @@ std::string_view Tokenizer::Piece(int32_t id) const {
   return id < 0 ? std::string_view() : impl_->pieces.piece(static_cast<size_t>(id));
 }
 std::optional<int32_t> Tokenizer::Find(std::string_view piece) const {
-  int32_t id = impl_->added_raw.Find(piece);
-  if (id < 0) id = impl_->added_normal.Find(piece);
-  if (id < 0) id = impl_->pieces.Find(piece);
+  for (size_t id = 0; id < vocabulary_size(); ++id) {
+    const auto added = static_cast<int32_t>(id);
+    if (IsAdded(added) && Piece(added) == piece) return added;
+  }
+  const int32_t id = impl_->pieces.Find(piece);
   return id < 0 ? std::nullopt : std::optional<int32_t>(id);
 }
 bool Tokenizer::IsSpecial(int32_t id) const { return impl_->HasFlag(id, kTokenSpecial); }

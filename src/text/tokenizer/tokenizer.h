@@ -52,7 +52,8 @@ class Tokenizer {
 
   size_t vocabulary_size() const;            // ids are below this
   std::string_view Piece(int32_t id) const;  // as the vocabulary writes it; empty if none
-  std::optional<int32_t> Find(std::string_view piece) const;  // added tokens and pieces
+  // An added token or piece; looks through all added tokens.
+  std::optional<int32_t> Find(std::string_view piece) const;
   bool IsSpecial(int32_t id) const;
   bool IsAdded(int32_t id) const;
   const SpecialIds& special() const;

@@ -47,7 +47,7 @@ bool IsPunctuation(char32_t c) {
 bool IsNumeric(char32_t c) { return InCategory(c, U_GC_N_MASK); }
 bool IsMark(char32_t c) { return InCategory(c, U_GC_M_MASK); }
 bool IsNonspacingMark(char32_t c) { return InCategory(c, U_GC_MN_MASK); }
-bool IsOther(char32_t c) { return InCategory(c, U_GC_C_MASK); }
+bool IsControl(char32_t c) { return InCategory(c, U_GC_C_MASK & ~U_GC_CN_MASK); }
 
 bool IsWordCharacter(char32_t c) {
   return u_isUAlphabetic(static_cast<UChar32>(c)) ||

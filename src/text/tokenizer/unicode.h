@@ -14,7 +14,7 @@ bool IsPunctuation(char32_t c);     // ASCII punctuation and symbols, or general
 bool IsNumeric(char32_t c);         // general category N
 bool IsMark(char32_t c);            // general category M
 bool IsNonspacingMark(char32_t c);  // general category Mn
-bool IsOther(char32_t c);           // general category C
+bool IsControl(char32_t c);         // general categories Cc, Cf, Cs, Co
 bool IsWordCharacter(char32_t c);  // Alphabetic, M, Nd, Pc, Join_Control: \w of regular expressions
 bool IsCjkIdeograph(char32_t c);   // the blocks that BERT sets apart with spaces
 

@@ -15,7 +15,7 @@ class Unigram : public TokenizerModel {
  public:
   Unigram(const BlobView& blob, int32_t unknown, bool byte_fallback, bool fuse, size_t longest)
       : pieces_(blob),
-        scores_(blob.array<float>(BlobPart::kScores)),
+        scores_(blob.array<double>(BlobPart::kScores)),
         bytes_(blob),
         unknown_(unknown),
         byte_fallback_(byte_fallback),
@@ -23,7 +23,7 @@ class Unigram : public TokenizerModel {
         longest_(longest) {
     double lowest = 0;
     for (size_t i = 0; i < scores_.size(); ++i) {
-      if (std::isfinite(scores_[i])) lowest = std::min<double>(lowest, scores_[i]);
+      if (std::isfinite(scores_[i])) lowest = std::min(lowest, scores_[i]);
     }
     unknown_score_ = lowest - kUnknownPenalty;
   }
@@ -85,7 +85,7 @@ class Unigram : public TokenizerModel {
   }
 
   PieceTable pieces_;
-  BlobArray<float> scores_;
+  BlobArray<double> scores_;
   ByteFallback bytes_;
   int32_t unknown_;
   bool byte_fallback_, fuse_unknown_;
