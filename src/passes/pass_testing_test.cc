@@ -113,7 +113,10 @@ Results Compute(const Graph& graph) {
   layout.past = out.caches.empty() ? kNoPast : kPast;
   layout.sequence_of = kSequenceOf;
   inputs.layout = &layout;
-  auto tensors = InterpretOutputs(graph, inputs, RandomFile);
+  const auto source = [](int file, uint64_t offset, uint64_t bytes) {
+    return RandomFile(file, offset, bytes);
+  };
+  auto tensors = InterpretOutputs(graph, inputs, source);
   EXPECT_TRUE(tensors.ok()) << tensors.status().message();
   if (tensors.ok()) out.tensors = *std::move(tensors);
   return out;
