@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "src/graph/op_record.h"
 #include "src/passes/pass_testing.h"
@@ -27,150 +28,90 @@ std::vector<std::string> Operators(const Graph& graph) {
   return out;
 }
 
-std::string Weight(const std::string& name, int n, int k) {
-  static int offset = 0;
-  offset = (offset + 4 * 1031) % 60000;
-  const std::string matrix = "f32[" + std::to_string(n) + ", " + std::to_string(k) + "]";
-  return "const %" + name + " : " + matrix + " = file(0, " + std::to_string(offset / 4 * 4) + ", " +
-         matrix + ")\n";
-}
-std::string Row(const std::string& name, int n) {
-  static int offset = 0;
-  offset = (offset + 4 * 517) % 60000;
-  const std::string width = std::to_string(n);
-  return "const %" + name + " : f32[" + width + "] = file(0, " + std::to_string(offset / 4 * 4) +
-         ", f32[1, " + width + "])\n";
+// Constants of random values: "name:4" is a vector, "name:4x8" a matrix.
+std::string Constants(const std::string& list) {
+  std::istringstream words(list);
+  std::string out;
+  int offset = 0;
+  for (std::string word; words >> word; offset = (offset + 4 * 1031) % 60000) {
+    const size_t colon = word.find(':'), cross = word.find('x', colon);
+    const std::string rows = cross == word.npos ? "1" : word.substr(colon + 1, cross - colon - 1);
+    const std::string columns = word.substr((cross == word.npos ? colon : cross) + 1);
+    const std::string shape = cross == word.npos ? columns : rows + ", " + columns;
+    out += "const %" + word.substr(0, colon) + " : f32[" + shape + "] = file(0, " +
+           std::to_string(offset) + ", f32[" + rows + ", " + columns + "])\n";
+  }
+  return out;
 }
 
-// One layer after the embeddings, as an importer writes it: biases apart, 2 heads of 16.
+// One layer after the embeddings, as an importer writes it: some biases apart, 2 heads of 16.
 std::string BertText() {
-  const std::string t = " : f32[tokens, 32] = ";
-  return "input %ids : i32[tokens]\n"
-         "input %types : i32[tokens]\n"
-         "input %layout : layout[tokens, sequences]\n" +
-         Weight("word", 50, 32) + Weight("position", 40, 32) + Weight("type", 2, 32) +
-         Weight("qw", 32, 32) + Weight("kw", 32, 32) + Weight("vw", 32, 32) + Weight("ow", 32, 32) +
-         Weight("iw", 64, 32) + Weight("dw", 32, 64) + Row("qb", 32) + Row("kb", 32) +
-         Row("vb", 32) + Row("ob", 32) + Row("ib", 64) + Row("db", 32) + Row("g0", 32) +
-         Row("b0", 32) + Row("g1", 32) + Row("b1", 32) + Row("g2", 32) + Row("b2", 32) +
-         "%places : i32[tokens] = positions(%layout)\n"
-         "%e0" +
-         t +
-         "embedding(%word, %ids)\n"
-         "%e1" +
-         t +
-         "embedding(%position, %places)\n"
-         "%e2" +
-         t +
-         "embedding(%type, %types)\n"
-         "%e3" +
-         t +
-         "add(%e0, %e1)\n"
-         "%e4" +
-         t +
-         "add(%e3, %e2)\n"
-         "%h0" +
-         t +
-         "layer_norm(%e4, %g0, %b0) {eps=1e-12}\n"
-         "%q0" +
-         t +
-         "linear(%h0, %qw, _)\n"
-         "%q" +
-         t +
-         "add(%q0, %qb)\n"
-         "%k0" +
-         t +
-         "linear(%h0, %kw, _)\n"
-         "%k" +
-         t +
-         "add(%k0, %kb)\n"
-         "%v0" +
-         t +
-         "linear(%h0, %vw, _)\n"
-         "%v" +
-         t +
-         "add(%v0, %vb)\n"
-         "%a" +
-         t +
-         "attention(%q, %k, %v, %layout) {head_dim=16, heads=2, kv_heads=2, scale=0.25}\n"
-         "%o" +
-         t +
-         "linear(%a, %ow, %ob)\n"
-         "%s1" +
-         t +
-         "add(%o, %h0)\n"
-         "%h1" +
-         t +
-         "layer_norm(%s1, %g1, %b1) {eps=1e-12}\n"
-         "%i : f32[tokens, 64] = linear(%h1, %iw, %ib)\n"
-         "%f : f32[tokens, 64] = activation(%i) {kind=\"gelu_erf\"}\n"
-         "%d" +
-         t +
-         "linear(%f, %dw, %db)\n"
-         "%s2" +
-         t +
-         "add(%d, %h1)\n"
-         "%h2" +
-         t +
-         "layer_norm(%s2, %g2, %b2) {eps=1e-12}\n"
-         "output hidden = %h2\n";
+  return Constants(
+             "word:50x32 position:40x32 type:2x32 qw:32x32 kw:32x32 vw:32x32 ow:32x32 iw:64x32 "
+             "dw:32x64 qb:32 kb:32 vb:32 ob:32 ib:64 db:32 g0:32 b0:32 g1:32 b1:32 g2:32 b2:32") +
+         R"(input %ids : i32[tokens]
+input %types : i32[tokens]
+input %layout : layout[tokens, sequences]
+%places : i32[tokens] = positions(%layout)
+%e0 : f32[tokens, 32] = embedding(%word, %ids)
+%e1 : f32[tokens, 32] = embedding(%position, %places)
+%e2 : f32[tokens, 32] = embedding(%type, %types)
+%e3 : f32[tokens, 32] = add(%e0, %e1)
+%e4 : f32[tokens, 32] = add(%e3, %e2)
+%h0 : f32[tokens, 32] = layer_norm(%e4, %g0, %b0) {eps=1e-12}
+%q0 : f32[tokens, 32] = linear(%h0, %qw, _)
+%q : f32[tokens, 32] = add(%q0, %qb)
+%k0 : f32[tokens, 32] = linear(%h0, %kw, _)
+%k : f32[tokens, 32] = add(%k0, %kb)
+%v0 : f32[tokens, 32] = linear(%h0, %vw, _)
+%v : f32[tokens, 32] = add(%v0, %vb)
+%a : f32[tokens, 32] = attention(%q, %k, %v, %layout) {head_dim=16, heads=2, kv_heads=2, scale=0.25}
+%o : f32[tokens, 32] = linear(%a, %ow, %ob)
+%s1 : f32[tokens, 32] = add(%o, %h0)
+%h1 : f32[tokens, 32] = layer_norm(%s1, %g1, %b1) {eps=1e-12}
+%i : f32[tokens, 64] = linear(%h1, %iw, %ib)
+%f : f32[tokens, 64] = activation(%i) {kind="gelu_erf"}
+%d : f32[tokens, 32] = linear(%f, %dw, %db)
+%s2 : f32[tokens, 32] = add(%d, %h1)
+%h2 : f32[tokens, 32] = layer_norm(%s2, %g2, %b2) {eps=1e-12}
+output hidden = %h2
+)";
 }
 
 // One layer and the head of a decoder with grouped heads.
 std::string LlamaText() {
-  const std::string t = " : f32[tokens, 32] = ";
-  return "input %ids : i32[tokens]\n"
-         "input %layout : layout[tokens, sequences]\n"
-         "input %rows : i32[outputs]\n"
-         "input %cache : kv_cache[2, 8]\n" +
-         Weight("embed", 50, 32) + Weight("qw", 32, 32) + Weight("kw", 16, 32) +
-         Weight("vw", 16, 32) + Weight("ow", 32, 32) + Weight("gw", 64, 32) + Weight("uw", 64, 32) +
-         Weight("dw", 32, 64) + Row("g0", 32) + Row("g1", 32) + Row("g2", 32) +
-         "%angles : f32[tokens, 8] = rope_angles(%layout) {rotary_dim=8}\n"
-         "%h0" +
-         t +
-         "embedding(%embed, %ids)\n"
-         "%n0" +
-         t +
-         "rms_norm(%h0, %g0) {eps=1e-05}\n"
-         "%q" +
-         t +
-         "linear(%n0, %qw, _)\n"
-         "%k : f32[tokens, 16] = linear(%n0, %kw, _)\n"
-         "%v : f32[tokens, 16] = linear(%n0, %vw, _)\n"
-         "%qr" +
-         t +
-         "rope(%q, %angles) {head_dim=8, heads=4}\n"
-         "%kr : f32[tokens, 16] = rope(%k, %angles) {head_dim=8, heads=2}\n"
-         "%c : kv_cache[2, 8] = kv_write(%kr, %v, %layout, %cache)\n"
-         "%a" +
-         t +
-         "paged_attention(%qr, %c, %layout) "
-         "{causal=true, head_dim=8, heads=4, kv_heads=2, scale=0.35}\n"
-         "%o" +
-         t +
-         "linear(%a, %ow, _)\n"
-         "%h1" +
-         t +
-         "add(%h0, %o)\n"
-         "%n1" +
-         t +
-         "rms_norm(%h1, %g1) {eps=1e-05}\n"
-         "%g : f32[tokens, 64] = linear(%n1, %gw, _)\n"
-         "%ga : f32[tokens, 64] = activation(%g) {kind=\"silu\"}\n"
-         "%u : f32[tokens, 64] = linear(%n1, %uw, _)\n"
-         "%m : f32[tokens, 64] = mul(%ga, %u)\n"
-         "%d" +
-         t +
-         "linear(%m, %dw, _)\n"
-         "%h2" +
-         t +
-         "add(%h1, %d)\n"
-         "%l : f32[outputs, 32] = select_rows(%h2, %rows)\n"
-         "%n2 : f32[outputs, 32] = rms_norm(%l, %g2) {eps=1e-05}\n"
-         "%logits : f32[outputs, 50] = linear(%n2, %embed, _)\n"
-         "output logits = %logits\n"
-         "output cache = %c\n";
+  return Constants(
+             "embed:50x32 qw:32x32 kw:16x32 vw:16x32 ow:32x32 gw:64x32 uw:64x32 dw:32x64 g0:32 "
+             "g1:32 g2:32") +
+         R"(input %ids : i32[tokens]
+input %layout : layout[tokens, sequences]
+input %rows : i32[outputs]
+input %cache : kv_cache[2, 8]
+%angles : f32[tokens, 8] = rope_angles(%layout) {rotary_dim=8}
+%h0 : f32[tokens, 32] = embedding(%embed, %ids)
+%n0 : f32[tokens, 32] = rms_norm(%h0, %g0) {eps=1e-05}
+%q : f32[tokens, 32] = linear(%n0, %qw, _)
+%k : f32[tokens, 16] = linear(%n0, %kw, _)
+%v : f32[tokens, 16] = linear(%n0, %vw, _)
+%qr : f32[tokens, 32] = rope(%q, %angles) {head_dim=8, heads=4}
+%kr : f32[tokens, 16] = rope(%k, %angles) {head_dim=8, heads=2}
+%c : kv_cache[2, 8] = kv_write(%kr, %v, %layout, %cache)
+%a : f32[tokens, 32] = paged_attention(%qr, %c, %layout) {causal=true, head_dim=8, heads=4, kv_heads=2, scale=0.35}
+%o : f32[tokens, 32] = linear(%a, %ow, _)
+%h1 : f32[tokens, 32] = add(%h0, %o)
+%n1 : f32[tokens, 32] = rms_norm(%h1, %g1) {eps=1e-05}
+%g : f32[tokens, 64] = linear(%n1, %gw, _)
+%ga : f32[tokens, 64] = activation(%g) {kind="silu"}
+%u : f32[tokens, 64] = linear(%n1, %uw, _)
+%m : f32[tokens, 64] = mul(%ga, %u)
+%d : f32[tokens, 32] = linear(%m, %dw, _)
+%h2 : f32[tokens, 32] = add(%h1, %d)
+%l : f32[outputs, 32] = select_rows(%h2, %rows)
+%n2 : f32[outputs, 32] = rms_norm(%l, %g2) {eps=1e-05}
+%logits : f32[outputs, 50] = linear(%n2, %embed, _)
+output logits = %logits
+output cache = %c
+)";
 }
 
 TEST(Pipeline, BertLayer) {
