@@ -20,7 +20,7 @@ build: deps $(BUILD)/build.ninja ## the program and the tests, Release
 
 demo: deps $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target tboost_program
-	@scripts/demo.sh $(BUILD)/tboost
+	@python3 scripts/demo.py $(BUILD)/tboost
 
 check: ## layers and lengths
 	@python3 .ci/check_layers.py

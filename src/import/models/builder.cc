@@ -197,15 +197,18 @@ void ModelBuilder::Hidden(ValueId x) {
   if (status_.ok()) graph.MarkOutput("last_hidden_state", x);
 }
 
+ValueId ModelBuilder::SelectOutputs(ValueId x) {
+  return Node(ops::SelectRows(), "outputs", {x, OutputRows()});
+}
+
 void ModelBuilder::Logits(ValueId x, std::string_view name, std::string_view tied) {
-  const ValueId rows = Node(ops::SelectRows(), "output_rows_of", {x, OutputRows()});
   const std::string head = fmt::format("{}.weight", name);
   ValueId logits;
   if (weights.Has(head)) {
-    logits = Linear(rows, name, config.vocab_size);
+    logits = Linear(x, name, config.vocab_size);
   } else {
     const ValueId table = graph.FindValue(fmt::format("{}.weight", tied));
-    logits = Node(ops::Linear(), name, {rows, table, kNone});
+    logits = Node(ops::Linear(), name, {x, table, kNone});
   }
   if (status_.ok()) graph.MarkOutput("logits", logits);
 }

@@ -63,8 +63,10 @@ class ModelBuilder {
   ValueId Positions(int64_t first);
   // x becomes the graph's output "last_hidden_state".
   void Hidden(ValueId x);
-  // Rows `output_rows` of x, projected to the vocabulary by `name` or, where the file has none, the
-  // embedding `tied`; becomes the graph's output "logits".
+  // The rows of x whose logits are wanted: what comes after a model's layers runs on these alone.
+  ValueId SelectOutputs(ValueId x);
+  // x projected to the vocabulary by `name` or, where the file has none, by the embedding `tied`;
+  // becomes the graph's output "logits".
   void Logits(ValueId x, std::string_view name, std::string_view tied);
 
   // The activation that config.hidden_act names.

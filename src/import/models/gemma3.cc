@@ -50,7 +50,7 @@ void Build(ModelBuilder& b) {
     h = b.Add(h, b.RmsNorm(x, "post_feedforward_layernorm", plus_one));
   }
   b.SetPrefix("");
-  b.Logits(b.RmsNorm(h, "model.norm", plus_one), "lm_head", "model.embed_tokens");
+  b.Logits(b.RmsNorm(b.SelectOutputs(h), "model.norm", plus_one), "lm_head", "model.embed_tokens");
 }
 
 }  // namespace

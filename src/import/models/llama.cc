@@ -34,7 +34,7 @@ void Build(ModelBuilder& b) {
     h = b.Add(h, b.Linear(b.Mul(gate, up), "mlp.down_proj", c.hidden_size));
   }
   b.SetPrefix("");
-  b.Logits(b.RmsNorm(h, "model.norm"), "lm_head", "model.embed_tokens");
+  b.Logits(b.RmsNorm(b.SelectOutputs(h), "model.norm"), "lm_head", "model.embed_tokens");
 }
 
 }  // namespace
