@@ -56,7 +56,9 @@ TEST(RecipeEval, FileRowsAreAViewOfTheSource) {
 }
 
 TEST(RecipeEval, ShortSourceIsAnError) {
-  auto source = [](int, uint64_t, uint64_t) -> Result<std::string_view> { return "abc"; };
+  auto source = [](int, uint64_t, uint64_t) -> Result<std::string_view> {
+    return std::string_view("abc");
+  };
   std::string storage;
   const auto rows =
       EvaluateRecipeRows(*FileRecipe(0, 0, DType::kU8, 4, 3).value(), 0, 4, source, storage);
