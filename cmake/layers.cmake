@@ -94,6 +94,7 @@ foreach(line IN LISTS lines)
     tboost_test(${name}_test "${tests}" ${lower} ${same})
     if(TARGET ${target}_emulated)
       target_link_libraries(${name}_test PRIVATE ${target}_emulated)
+      target_compile_options(${name}_test PRIVATE -Wno-psabi)  # tests of the emulated vectors
     endif()
   endif()
   if(TBOOST_BENCH AND benches)

@@ -1,6 +1,5 @@
-// Attention on one thread. FLOP counts scores and outputs of the keys that are seen; `peak` is the
-// share of this core's fused multiply-add rate, measured just before. Decoding reports GB/s of keys
-// and values.
+// Attention on one thread. FLOP/s counts scores and outputs of the keys that are seen; decoding
+// reports the bytes of keys and values read.
 #include <benchmark/benchmark.h>
 
 #include "src/base/cpu_features.h"

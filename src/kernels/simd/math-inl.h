@@ -24,7 +24,7 @@ TBOOST_INLINE F32x16 Clamp(F32x16 x, float limit) {  // to [-limit, limit]
 }
 
 // e^x within 1.2 ulp wherever the result is a normal number, 0 below that, infinity above; exactly
-// 1 at 0; never decreasing.
+// 1 at 0; a greater x never gives more than one ulp less.
 TBOOST_INLINE F32x16 Exp(F32x16 x) {
   // x = n ln 2 + r with |r| <= ln 2 / 2. Adding 1.5 * 2^23 rounds to an integer, which then stands
   // in the low bits. The first part of ln 2 has 9 bits, so that its product with n is exact.
