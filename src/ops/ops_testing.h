@@ -35,6 +35,10 @@ struct CaseData {
   RefKvCache cache;  // before the call
   std::vector<ValueType> outputs;
   std::unique_ptr<bool[]> present;
+
+  bool IsTensor(size_t operand) const {
+    return present[operand] && op->inputs[operand].kind == ValueType::Kind::kTensor;
+  }
 };
 // Fails the test and returns data without outputs where the operator refuses its own case.
 CaseData DrawCase(const OpRecord& op, const OpCase& test, uint32_t seed);
@@ -65,6 +69,10 @@ bool SameBits(const Results& a, const Results& b);
 
 // Tables of every instruction set that this machine has, up to TBOOST_MAX_ISA.
 std::vector<const kernels::KernelTable*> MachineTables();
+
+// The shape of a type without symbols, and memory; the test fails where there is none.
+Shape KnownShape(const ValueType& type);
+Buffer AllocateBuffer(size_t bytes);
 
 // One test for each operator.
 std::string OpTestName(const testing::TestParamInfo<const OpRecord*>& info);
