@@ -78,8 +78,29 @@ void StartRows(const Work& w) {
   for (int d = 0; d < args.head_dim; ++d) w.zeros[d] = 0;
 }
 
-// The keys and values of the block that starts at position `start`, of which the sequence has
-// `count`.
+// Where the keys and values from position `start` on lie: rows of the inputs, or a page, whose keys
+// are packed.
+struct Source {
+  const float *k, *v;
+  int64_t ldk, ldv;
+};
+
+inline Source FindBlock(const Work& w, int start) {
+  const AttentionArgs& args = *w.args;
+  const SequenceLayout& layout = *args.layout;
+  const int s = w.task.sequence, head = w.task.kv_head;
+  if (args.k) {
+    const int64_t token = int64_t{layout.offsets[s]} + start;
+    const int64_t column = int64_t{head} * args.head_dim;
+    return {args.k + token * args.ldk + column, args.v + token * args.ldv + column, args.ldk,
+            args.ldv};
+  }
+  const int64_t page = layout.pages[s * layout.max_pages + start / kBlock];
+  return {args.cache.KeyPage(page, head), args.cache.ValuePage(page, head), args.head_dim,
+          args.head_dim};
+}
+
+// A block that starts at position `start` and of which the rows see no more than `count` keys.
 struct Block {
   int start, count;
   const float* keys;    // [kVectors][head_dim][16]
@@ -88,40 +109,29 @@ struct Block {
 
 Block LoadBlock(const Work& w, int start, int count) {
   const AttentionArgs& args = *w.args;
-  const SequenceLayout& layout = *args.layout;
-  const int s = w.task.sequence, head = w.task.kv_head;
-  Block block{start, count, w.keys, w.values};
+  const Source from = FindBlock(w, start);
+  Block block{start, count, from.k, from.v};
   if (args.k) {
-    const int64_t token = int64_t{layout.offsets[s]} + start,
-                  column = int64_t{head} * args.head_dim;
-    PackKeys(args.k + token * args.ldk + column, args.ldk, count, args.head_dim, w.zeros, w.keys);
-    PackValues(args.v + token * args.ldv + column, args.ldv, count, args.head_dim, w.padded_dim,
-               w.values);
-    return block;
+    PackKeys(from.k, from.ldk, count, args.head_dim, w.zeros, w.keys);
+    block.keys = w.keys;
   }
-  const int32_t page = layout.pages[s * layout.max_pages + start / kBlock];
-  block.keys = args.cache.KeyPage(page, head);
-  block.values = args.cache.ValuePage(page, head);
-  if (w.padded_dim != args.head_dim) {
-    PackValues(block.values, args.head_dim, count, args.head_dim, w.padded_dim, w.values);
+  if (args.k || w.padded_dim != args.head_dim) {
+    PackValues(from.v, from.ldv, count, args.head_dim, w.padded_dim, w.values);
     block.values = w.values;
   }
   return block;
 }
 
-// Asks for a share of the keys from position `start` to `end` and their values: that of row tile r.
-// Such rows lie too far apart for the processor to foresee them.
-inline void PrefetchBlock(const Work& w, int start, int end, int64_t r) {
-  const AttentionArgs& args = *w.args;
-  if (!args.k) return;
-  const int64_t first = start + r * kBlock / w.rows;
-  const int64_t last = start + (r + kTileRows) * kBlock / w.rows;
-  for (int64_t key = first; key < last && key < end; ++key) {
-    const int64_t token = args.layout->offsets[w.task.sequence] + key;
-    const int64_t column = int64_t{w.task.kv_head} * args.head_dim;
-    for (int d = 0; d < args.head_dim; d += 16) {
-      Prefetch(args.k + token * args.ldk + column + d);
-      Prefetch(args.v + token * args.ldv + column + d);
+// Asks for a share of the block of `count` keys at `start`, that of the row tile at r: the
+// processor does not foresee where a block lies.
+inline void PrefetchBlock(const Work& w, int start, int count, int64_t r) {
+  if (count <= 0) return;
+  const Source from = FindBlock(w, start);
+  const int64_t last = (r + kTileRows) * kBlock / w.rows;
+  for (int64_t key = r * kBlock / w.rows; key < last && key < count; ++key) {
+    for (int d = 0; d < w.args->head_dim; d += 16) {
+      Prefetch(from.k + key * from.ldk + d);
+      Prefetch(from.v + key * from.ldv + d);
     }
   }
 }
@@ -237,11 +247,13 @@ void attention(const AttentionArgs& args, int64_t task, Scratch scratch) {
   const int end = w.end[w.rows - 1];
   for (int start = w.begin[0] / kBlock * kBlock; start < end; start += kBlock) {
     const Block block = LoadBlock(w, start, Smaller(kBlock, end - start));
+    const int next = start + kBlock, next_count = Smaller(kBlock, end - next);
     int64_t r = 0;
     for (; r + kTileRows <= w.rows; r += kTileRows) {
-      PrefetchBlock(w, start + kBlock, end, r);
+      PrefetchBlock(w, next, next_count, r);
       BlockRows<kTileRows>(w, block, r);
     }
+    if (r < w.rows) PrefetchBlock(w, next, next_count, r);
     LastRows<kTileRows - 1>(w, block, r);
   }
   StoreRows(w);
