@@ -4,19 +4,16 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "src/base/json.h"
 #include "src/base/status.h"
 #include "tboost/model.h"
 #include "tboost/runtime.h"
 
 namespace tboost {
-
-// JSON whose members print in the order they were added.
-using OrderedJson = nlohmann::ordered_json;
 
 // The options that say which model to load and how.
 struct ModelFlags {

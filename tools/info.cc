@@ -68,8 +68,8 @@ void PrintText(const CpuTopology& cpu, const Runtime& runtime) {
       "kernels   {}{}\n", runtime.isa(),
       capped ? fmt::format(" (TBOOST_MAX_ISA; the processor has {})", IsaName(detected)) : ""));
   Print(fmt::format("threads   {}\n", runtime.thread_reason()));
-  Print(fmt::format("caches    L1 data {}, L2 {}, L3 {}\n", FormatBytes(cpu.l1d_bytes),
-                    FormatBytes(cpu.l2_bytes), FormatBytes(cpu.l3_bytes)));
+  Print(fmt::format("caches    L1 data {} KiB, L2 {} KiB, L3 {} KiB\n", cpu.l1d_bytes >> 10,
+                    cpu.l2_bytes >> 10, cpu.l3_bytes >> 10));
   Print(fmt::format("memory    {} available of {}\n", FormatBytes(cpu.memory_available),
                     FormatBytes(cpu.memory_total)));
 }

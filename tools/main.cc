@@ -31,16 +31,29 @@ void PrintError(std::string_view message) {
   fmt::print(stderr, "tboost: error: {}\n", ReplaceInvalidUtf8(message));
 }
 
+// Options as "--name TYPE (default)": what an option excludes or needs is in its error.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    // The names of the checks follow the type's.
+    const std::string type = option->get_type_name();
+    const std::string name = type.substr(0, type.find(':'));
+    const std::string value = option->get_default_str();
+    return (name.empty() ? "" : " " + name) + (value.empty() ? "" : " (" + value + ")");
+  }
+};
+
 // Adds the commands to `app`; the action of the one given on the command line goes to `action`.
 void AddCommands(CLI::App& app, Action& action) {
   app.set_help_flag("-h,--help", "Show this help");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", "tboost " TBOOST_VERSION, "Show the version");
-  app.footer(fmt::format("\n{}\nExit codes:\n{}", kQuickStart, ExitCodeTable()));
+  app.footer(fmt::format("{}\nExit codes:\n{}", kQuickStart, ExitCodeTable()));
   app.require_subcommand(1);
   for (const Command* command : kCommands) {
     CLI::App* sub = app.add_subcommand(command->name, command->summary);
     sub->set_help_flag("-h,--help", "Show this help");
-    sub->footer(fmt::format("\nExamples:\n{}", command->examples));
+    sub->footer(fmt::format("Examples:\n{}", command->examples));
     sub->final_callback([&action, run = command->setup(*sub)] { action = run; });
   }
 }
@@ -48,8 +61,10 @@ void AddCommands(CLI::App& app, Action& action) {
 // What ended the parse without an action: a request for help or a mistake.
 int FinishParse(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-  PrintError(error.what());
   const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const std::vector<std::string> unknown = app.remaining();
+  PrintError(chosen.empty() && !unknown.empty() ? fmt::format("no command {}", unknown.front())
+                                                : error.what());
   fmt::print(stderr, "Try \"tboost{} --help\".\n",
              chosen.empty() ? "" : " " + chosen.front()->get_name());
   return ExitCodeOf(StatusCode::kInvalidArgument);

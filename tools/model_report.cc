@@ -24,7 +24,11 @@ int64_t Integer(const Json& object, const char* key) {
   return number.ok() ? *number : 0;
 }
 
-const Json& Passes(const Json& manifest) { return List(manifest, "report"); }
+const Json& Passes(const Json& manifest) {
+  static const Json none;
+  return List(manifest.is_object() && manifest.contains("report") ? manifest.at("report") : none,
+              "passes");
+}
 
 // "model.layers.12.mlp" -> "model.layers.*.mlp"
 std::string WithoutNumbers(const std::string& name) {

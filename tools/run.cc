@@ -65,9 +65,10 @@ Result<RawInputs> ReadInputs(const Flags& flags) {
   return inputs;
 }
 
-// Where each output goes: name=file, or all into a folder.
+// Where outputs go: into files by name, and the others into a folder or, where it is empty,
+// nowhere.
 struct Destination {
-  std::string folder = ".";
+  std::string folder;
   std::vector<std::pair<std::string, std::string>> files;
 };
 
@@ -80,12 +81,15 @@ Destination ParseOutputs(const std::vector<std::string>& outputs) {
       destination.files.push_back(NameAndValue(text, ""));
     }
   }
+  if (outputs.empty()) destination.folder = ".";
   return destination;
 }
 
+// Empty: the output is not wanted.
 Result<std::string> PathFor(const Destination& destination, const std::string& name) {
   for (const auto& [output, path] : destination.files)
     if (output == name) return path;
+  if (destination.folder.empty()) return std::string();
   std::string file = name;
   std::replace(file.begin(), file.end(), '/', '_');
   std::error_code error;
@@ -115,6 +119,7 @@ Status Run(Flags& flags) {
   }
   for (const RawOutput& output : outputs) {
     TBOOST_ASSIGN_OR_RETURN(const std::string path, PathFor(destination, output.name));
+    if (path.empty()) continue;
     TBOOST_RETURN_IF_ERROR(WriteOutput(path, output));
     Print(fmt::format("{}: {} {} {}\n", path, output.name, DTypeName(output.dtype),
                       output.shape.ToString()));

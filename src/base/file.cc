@@ -22,6 +22,7 @@ namespace {
 Status SystemError(std::string_view action, const std::string& path, int error) {
   const std::string reason = std::generic_category().message(error);
   if (error == ENOENT) return NotFoundError("{}: cannot {}: {}", path, action, reason);
+  if (error == ENOMEM) return ResourceExhaustedError("{}: cannot {}: {}", path, action, reason);
   return IoError("{}: cannot {}: {}", path, action, reason);
 }
 

@@ -9,6 +9,8 @@
 namespace tboost {
 
 using Json = nlohmann::json;
+// With members in the order they were added.
+using OrderedJson = nlohmann::ordered_json;
 
 struct JsonLimits {
   size_t max_bytes = size_t{256} << 20;

@@ -56,7 +56,9 @@ def break_files(root):
     (root / "garbage.gguf").write_bytes(bytes(range(256)) * 8)
     counts = struct.pack("<4sIQQ", b"GGUF", 3, 2**62, 2**62)
     (root / "hostile.gguf").write_bytes(counts)
-    for name, text in (("bad_config", "{"), ("unknown", '{"model_type": "mamba"}')):
+    config = json.loads((root / "llama/config.json").read_text())
+    unknown = json.dumps({**config, "model_type": "mamba", "architectures": ["MambaForCausalLM"]})
+    for name, text in (("bad_config", "{"), ("unknown", unknown)):
         (root / name).mkdir()
         (root / name / "config.json").write_text(text)
         (root / name / "model.safetensors").write_bytes((root / "llama/model.safetensors").read_bytes())
