@@ -21,20 +21,16 @@ Result<std::vector<ValueType>> Infer(std::span<const ValueType> inputs,
   return rule.Outputs({"tk"});
 }
 
-// The sum of squares is a double in both: squares of large f32 would overflow.
-template <class T>
-void NormalizeLength(const T* x, int64_t k, double eps, T* out) {
-  double squares = 0;
-  for (int64_t i = 0; i < k; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  const double length = std::max(std::sqrt(squares), eps);
-  for (int64_t i = 0; i < k; ++i) out[i] = length > 0 ? static_cast<T>(x[i] / length) : T{0};
-}
-
 Status Reference(const RefCall& call) {
   const auto a = CheckedAttributes<L2NormalizeAttributes>(*call.attributes);
   const RefTensor& x = *call.inputs[0].tensor;
-  for (int64_t t = 0; t < x.rows(); ++t)
-    NormalizeLength(x.row(t), x.columns(), a.eps, call.outputs[0].row(t));
+  for (int64_t t = 0; t < x.rows(); ++t) {
+    double squares = 0;
+    for (int64_t i = 0; i < x.columns(); ++i) squares += x.row(t)[i] * x.row(t)[i];
+    const double length = std::max(std::sqrt(squares), a.eps);
+    for (int64_t i = 0; i < x.columns(); ++i)
+      call.outputs[0].row(t)[i] = length > 0 ? x.row(t)[i] / length : 0;
+  }
   return OkStatus();
 }
 
@@ -47,10 +43,18 @@ struct L2NormalizeArgs {
 };
 
 int64_t NormalizeTasks(const L2NormalizeArgs& args) { return kernels::RowTasks(args.rows, args.k); }
+// The sum of squares is a double: squares of large f32 would overflow.
 void NormalizeRows(const L2NormalizeArgs& args, int64_t task, kernels::Scratch) {
   const kernels::RowRange rows = kernels::RowsOfTask(task, args.rows, args.k);
-  for (int64_t t = rows.first; t < rows.end; ++t)
-    NormalizeLength(args.x + t * args.ldx, args.k, args.eps, args.out + t * args.ldo);
+  for (int64_t t = rows.first; t < rows.end; ++t) {
+    const float* x = args.x + t * args.ldx;
+    float* out = args.out + t * args.ldo;
+    double squares = 0;
+    for (int64_t i = 0; i < args.k; ++i) squares += double{x[i]} * double{x[i]};
+    const double length = std::max(std::sqrt(squares), args.eps);
+    for (int64_t i = 0; i < args.k; ++i)
+      out[i] = length > 0 ? static_cast<float>(x[i] / length) : 0.0f;
+  }
 }
 
 Result<KernelCall> Lower(const LowerContext& context) {

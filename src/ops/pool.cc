@@ -18,23 +18,25 @@ Result<std::vector<ValueType>> Infer(std::span<const ValueType> inputs,
   return rule.Outputs({"sk"});
 }
 
-// Rows [first, first + rows) of x, `stride` apart, into out[k]; the sum ascends from the first row,
-// so a sequence gives the same bits in every batch. A sequence without tokens gives zeros.
-template <class T>
-void PoolRows(PoolKind kind, const T* x, int64_t stride, int64_t rows, int64_t k, T* out) {
-  if (rows == 0) {
-    std::fill_n(out, k, T{0});
-    return;
+// A sequence without tokens gives zeros.
+double PoolColumn(PoolKind kind, const RefTensor& x, int64_t first, int64_t end, int64_t column) {
+  if (first == end) return 0;
+  double sum = 0, largest = x.row(first)[column];
+  for (int64_t t = first; t < end; ++t) {
+    sum += x.row(t)[column];
+    largest = std::max(largest, x.row(t)[column]);
   }
-  std::copy_n(kind == PoolKind::kLast ? x + (rows - 1) * stride : x, k, out);
-  if (kind == PoolKind::kCls || kind == PoolKind::kLast) return;
-  for (int64_t t = 1; t < rows; ++t)
-    for (int64_t i = 0; i < k; ++i) {
-      const T value = x[t * stride + i];
-      out[i] = kind == PoolKind::kMax ? std::max(out[i], value) : out[i] + value;
-    }
-  if (kind == PoolKind::kMax) return;
-  for (int64_t i = 0; i < k; ++i) out[i] /= static_cast<T>(rows);
+  switch (kind) {
+    case PoolKind::kMean:
+      return sum / static_cast<double>(end - first);
+    case PoolKind::kCls:
+      return x.row(first)[column];
+    case PoolKind::kLast:
+      return x.row(end - 1)[column];
+    case PoolKind::kMax:
+      return largest;
+  }
+  return 0;
 }
 
 Status Reference(const RefCall& call) {
@@ -42,8 +44,9 @@ Status Reference(const RefCall& call) {
   const RefTensor& x = *call.inputs[0].tensor;
   const SequenceLayout& layout = *call.inputs[1].layout;
   for (int s = 0; s < layout.sequences; ++s)
-    PoolRows(a.kind, x.row(layout.offsets[s]), x.columns(),
-             layout.offsets[s + 1] - layout.offsets[s], x.columns(), call.outputs[0].row(s));
+    for (int64_t k = 0; k < x.columns(); ++k)
+      call.outputs[0].row(s)[k] =
+          PoolColumn(a.kind, x, layout.offsets[s], layout.offsets[s + 1], k);
   return OkStatus();
 }
 
@@ -57,10 +60,24 @@ struct PoolArgs {
 };
 
 int64_t PoolTasks(const PoolArgs& args) { return args.layout->sequences; }
+// The sum ascends from the first row, so a sequence gives the same bits in every batch.
 void PoolSequence(const PoolArgs& args, int64_t task, kernels::Scratch) {
-  const int32_t* offsets = args.layout->offsets + task;
-  PoolRows(args.kind, args.x + offsets[0] * args.ldx, args.ldx, offsets[1] - offsets[0], args.k,
-           args.out + task * args.ldo);
+  const int64_t first = args.layout->offsets[task], rows = args.layout->offsets[task + 1] - first;
+  const float* x = args.x + first * args.ldx;
+  float* out = args.out + task * args.ldo;
+  if (rows == 0) {
+    std::fill_n(out, args.k, 0.0f);
+    return;
+  }
+  std::copy_n(args.kind == PoolKind::kLast ? x + (rows - 1) * args.ldx : x, args.k, out);
+  if (args.kind == PoolKind::kCls || args.kind == PoolKind::kLast) return;
+  for (int64_t t = 1; t < rows; ++t)
+    for (int64_t i = 0; i < args.k; ++i) {
+      const float value = x[t * args.ldx + i];
+      out[i] = args.kind == PoolKind::kMax ? std::max(out[i], value) : out[i] + value;
+    }
+  if (args.kind == PoolKind::kMax) return;
+  for (int64_t i = 0; i < args.k; ++i) out[i] /= static_cast<float>(rows);
 }
 
 Result<KernelCall> Lower(const LowerContext& context) {

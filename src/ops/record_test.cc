@@ -249,7 +249,17 @@ void Mutate(const OpRecord& op, OpCase& test, std::mt19937& random) {
   }
 }
 
-// Whatever the types and attributes: a status, or types that name every output.
+// Whether no dimension of a present operand is negative, and only a number of rows is 0.
+bool IsWellFormed(const OpCase& test) {
+  for (size_t i = 0; i < test.inputs.size(); ++i)
+    for (size_t d = 0; d < test.inputs[i].shape.size() && test.present[i]; ++d) {
+      const int64_t least = d == 0 && test.inputs[i].shape.size() > 1 ? 0 : 1;
+      if (test.inputs[i].shape[d].constant().value_or(1) < least) return false;
+    }
+  return true;
+}
+
+// Whatever the types and attributes: a status, or types of every output.
 TEST_P(RecordTest, HostileTypesAndAttributesGiveAStatus) {
   std::mt19937 random(11);
   int refused = 0;
@@ -260,6 +270,7 @@ TEST_P(RecordTest, HostileTypesAndAttributesGiveAStatus) {
       const auto types = Infer(changed);
       if (types.ok()) {
         ASSERT_EQ(types->size(), op().outputs.size());
+        ASSERT_TRUE(IsWellFormed(changed));
       } else {
         ++refused;
         ASSERT_NE(types.status().code(), StatusCode::kInternal);
