@@ -88,7 +88,8 @@ TEST(ChatTemplate, HostileTemplatesEndWithAnError) {
       "{{ [1] | tojson(indent=1000000000) }}",
   };
   for (const std::string& text : templates) {
-    const auto got = RenderChatTemplate(text, OrderedJson::object());
+    const auto got =
+        RenderChatTemplate(text, OrderedJson::object(), {.max_cost = uint64_t{1} << 25});
     EXPECT_FALSE(got.ok()) << text.substr(0, 100);
   }
 }

@@ -1,4 +1,6 @@
 // Filters, as jinja2 has them.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -69,7 +71,7 @@ Value Sort(Interpreter& interpreter, const Value& self, const Arguments& argumen
 
 Value DictSort(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   if (self.dict() == nullptr) throw TemplateError{"dictsort takes a dict"};
-  const bool by_value = *Value(arguments.Get(1, "by", Value(std::string("key")))).text() == "value";
+  const bool by_value = Print(arguments.Get(1, "by", Value(std::string("key")))) == "value";
   std::vector<Keyed> items;
   for (const auto& [key, value] : self.dict()->items) {
     Arguments how;
@@ -301,14 +303,18 @@ Value Abs(Interpreter& interpreter, const Value& self, const Arguments&) {
 }
 
 Value Round(Interpreter&, const Value& self, const Arguments& arguments) {
+  constexpr int64_t kMaxPrecision = 300;
   const int64_t precision = arguments.Get(0, "precision", int64_t{0}).integer();
   const std::string method = Print(arguments.Get(1, "method", Value(std::string("common"))));
   if (!self.is_number()) throw TemplateError{"round takes a number"};
-  const double scale =
-      std::pow(10.0, static_cast<double>(std::clamp<int64_t>(precision, -300, 300)));
+  if (precision < -kMaxPrecision || precision > kMaxPrecision) {
+    throw TemplateError{"round: precision is beyond 300"};
+  }
+  const double scale = std::pow(10.0, static_cast<double>(precision));
   if (method == "ceil") return std::ceil(self.real() * scale) / scale;
   if (method == "floor") return std::floor(self.real() * scale) / scale;
-  return std::nearbyint(self.real() * scale) / scale;
+  if (precision < 0) return std::nearbyint(self.real() * scale) / scale;
+  return std::strtod(fmt::format("{:.{}f}", self.real(), precision).c_str(), nullptr);
 }
 
 Value Reverse(Interpreter& interpreter, const Value& self, const Arguments&) {

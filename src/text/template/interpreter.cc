@@ -260,7 +260,8 @@ Value Interpreter::CallMacro(const Node& macro, const Arguments& arguments) {
     }
     Assign(parameter.name, std::move(value));
   }
-  for (const auto& [name, value] : arguments.named) {
+  for (const auto& argument : arguments.named) {
+    const std::string& name = argument.first;
     const bool known =
         std::any_of(macro.kids.begin() + 1, macro.kids.end(),
                     [&](const NodePtr& parameter) { return parameter->name == name; });

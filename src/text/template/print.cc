@@ -13,17 +13,9 @@ namespace {
 
 // The shortest digits that read back as `number`, as Python writes them.
 std::string PrintReal(double number) {
-  if (std::isnan(number)) return "nan";
-  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
-  std::string digits = fmt::format("{:e}", number);
-  const std::string shortest = fmt::format("{}", number);
-  const int exponent =
-      number == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::fabs(number))));
-  if (exponent >= -4 && exponent < 16) {
-    std::string text = shortest.find('e') == shortest.npos ? shortest : fmt::format("{:f}", number);
-    return text.find('.') == text.npos ? text + ".0" : text;
-  }
-  return shortest;
+  const std::string text = fmt::format("{}", number);
+  const bool whole = text.find_first_not_of("-0123456789") == text.npos;
+  return whole ? text + ".0" : text;
 }
 
 std::string Quote(std::string_view text) {

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "src/base/utf8.h"
 #include "src/text/tokenizer/byte_map.h"
 #include "src/text/tokenizer/tokenizer.h"
 
 namespace tboost {
 namespace {
+
+constexpr size_t kShown = 80;  // bytes of a piece in a message
 
 // Adds one table of added tokens, sorted by text; `bytes` collects the texts.
 void AddTable(std::vector<const AddedToken*> tokens, BlobPart part, std::string* bytes,
@@ -69,7 +72,7 @@ Result<std::string> CompileTokenizer(const TokenizerSpec& spec) {
   TBOOST_RETURN_IF_ERROR(AddAddedTokens(spec, &blob));
   blob.SetArray<double>(BlobPart::kScores, spec.scores);
   blob.SetArray<int32_t>(BlobPart::kByteIds, ByteIds(spec));
-  blob.Set(BlobPart::kPipeline, spec.pipeline.dump());
+  blob.Set(BlobPart::kPipeline, spec.pipeline.dump(-1, ' ', false, Json::error_handler_t::replace));
   std::string bytes = blob.Build();
   TBOOST_RETURN_IF_ERROR(Tokenizer::Open(bytes).status());
   return bytes;
@@ -90,7 +93,8 @@ Status MergeReader::Add(std::string_view left, std::string_view right) {
                                   {joined, &merge.result}}) {
     const auto found = ids_.find(piece);
     if (found == ids_.end()) {
-      return CorruptError("merge {}: \"{}\" is not in the vocabulary", spec_->merges.size(), piece);
+      return CorruptError("merge {}: \"{}\" is not in the vocabulary", spec_->merges.size(),
+                          ShortenUtf8(ReplaceInvalidUtf8(piece), kShown));
     }
     *id = found->second;
   }
@@ -101,7 +105,8 @@ Status MergeReader::Add(std::string_view left, std::string_view right) {
 Status MergeReader::Add(std::string_view line) {
   const size_t space = line.find(' ');
   if (space == line.npos || line.find(' ', space + 1) != line.npos) {
-    return CorruptError("merge {}: \"{}\" is not two pieces", spec_->merges.size(), line);
+    return CorruptError("merge {}: \"{}\" is not two pieces", spec_->merges.size(),
+                        ShortenUtf8(ReplaceInvalidUtf8(line), kShown));
   }
   return Add(line.substr(0, space), line.substr(space + 1));
 }

@@ -1,4 +1,5 @@
 // The vocabulary of a GGUF file to a TokenizerSpec.
+#include "src/base/utf8.h"
 #include "src/text/tokenizer/compile.h"
 #include "src/text/tokenizer/gguf_pre_tokenizers.h"
 #include "src/text/tokenizer/tokenizer_builder.h"
@@ -74,7 +75,8 @@ Status ReadByteLevel(const GgufVocabulary& in, TokenizerSpec* spec) {
   const std::string name = in.pre.empty() ? "default" : in.pre;
   const GgufPreTokenizer* pre = FindGgufPreTokenizer(name);
   if (pre == nullptr)
-    return UnsupportedError("GGUF tokenizer: pre-tokenizer \"{}\" is not supported", name);
+    return UnsupportedError("GGUF tokenizer: pre-tokenizer \"{}\" is not supported",
+                            ReplaceInvalidUtf8(name));
   Json steps = Json::array();
   if (in.add_space_prefix.value_or(false)) {
     return UnsupportedError("GGUF tokenizer: add_space_prefix with a byte-level vocabulary");
@@ -127,7 +129,7 @@ Result<std::string> BuildTokenizerFromGguf(const GgufVocabulary& in) {
     TBOOST_RETURN_IF_ERROR(ReadSentencePiece(in, &spec));
   } else {
     return UnsupportedError("GGUF tokenizer: model \"{}\" is not supported (gpt2 and llama are)",
-                            in.model);
+                            ReplaceInvalidUtf8(in.model));
   }
   Result<std::string> blob = CompileTokenizer(spec);
   if (!blob.ok()) return blob.status().WithContext("GGUF tokenizer");

@@ -134,7 +134,7 @@ TEST(Tokenizer, LengthLimit) {
 
 // Quadratic time would show as minutes here.
 TEST(Tokenizer, LongWords) {
-  constexpr size_t kSize = 1 << 19;
+  constexpr size_t kSize = 1 << 17;
   std::mt19937 random(3);
   std::string mixed;
   for (size_t i = 0; i < kSize; ++i) mixed += static_cast<char>('a' + random() % 3);
