@@ -89,7 +89,7 @@ TEST(ChatTemplate, HostileTemplatesEndWithAnError) {
   };
   for (const std::string& text : templates) {
     const auto got =
-        RenderChatTemplate(text, OrderedJson::object(), {.max_cost = uint64_t{1} << 25});
+        RenderChatTemplate(text, OrderedJson::object(), {.max_cost = uint64_t{1} << 25, .now = {}});
     EXPECT_FALSE(got.ok()) << text.substr(0, 100);
   }
 }
