@@ -46,7 +46,7 @@ ValueId ModelBuilder::OutputRows() {
 ValueId ModelBuilder::Layout() {
   return Input(
       "layout",
-      {ValueType::Kind::kLayout, DType::kI32, {Dim::Symbol("tokens"), Dim::Symbol("sequences")}});
+      {ValueType::Kind::kLayout, DType::kF32, {Dim::Symbol("tokens"), Dim::Symbol("sequences")}});
 }
 
 ValueId ModelBuilder::KvCache(int64_t layer, int64_t kv_heads, int64_t head_dim) {
