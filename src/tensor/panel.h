@@ -4,15 +4,15 @@
 // A weight W of n output columns and k inputs (a row-major [n, k] matrix in files) is cut into
 // panels of 16 columns; the last one is padded with zeros. Inside a panel k ascends:
 //   f32        [k][16]
-//   f16, bf16  [k/2][16][2]   pairs of k side by side; an odd k is padded with zeros
-//   q8_0       per block of 32 k:  d[16] f16, then [8][16] words of 4 signed codes (k, k+1, k+2,
-//   k+3) q4_0       per block of 32 k:  d[16] f16, then [4][16] words of 8 codes of 4 bits (k
-//   lowest) q4_1       per block of 32 k:  d[16] f16, m[16] f16, then codes as q4_0 q5_0       per
-//   block of 32 k:  d[16] f16, [16] words with the fifth bits (bit i: k = i), then codes as q4_0
-//   q4_k       per block of 256 k: d[16] f16, dmin[16] f16, scale[8][16] u8, min[8][16] u8, then
-//   [32][16] words as q4_0 q6_k       per block of 256 k: d[16] f16, scale[16][16] i8, [32][16]
-//   words of the low 4 bits as q4_0,
-//                                  [16][16] words of the high 2 bits (16 codes a word, k lowest)
+//   f16, bf16  [k/2][16][2]: pairs of k side by side; an odd k is padded with zeros
+//   q8_0       32 k: d[16] f16, [8][16] words of 4 signed codes (k, k+1, k+2, k+3)
+//   q4_0       32 k: d[16] f16, [4][16] words of 8 codes of 4 bits (k lowest)
+//   q4_1       32 k: d[16] f16, m[16] f16, codes as q4_0
+//   q5_0       32 k: d[16] f16, [16] words of the fifth bits (bit i: k = i), codes as q4_0
+//   q4_k       256 k: d[16] f16, dmin[16] f16, scale[8][16] u8, min[8][16] u8, [32][16] words as
+//              q4_0
+//   q6_k       256 k: d[16] f16, scale[16][16] i8, [32][16] words of the low 4 bits as q4_0,
+//              [16][16] words of the high 2 bits (16 codes a word, k lowest)
 // GGUF blocks keep their codes: packing and unpacking are exact inverses.
 #pragma once
 

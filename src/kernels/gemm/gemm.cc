@@ -50,6 +50,8 @@ void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes) {
   const int64_t units = CeilDiv(args.n, kPanelColumns * unit);
   const int64_t l2_floats = l2_bytes / int64_t{sizeof(float)};
   double best = 0;
+  args.tile_m = 1;  // of a product without rows or columns
+  args.tile_n = unit * kPanelColumns;
   for (int64_t row_tiles = 1; row_tiles <= CeilDiv(args.m, kRowUnit); ++row_tiles) {
     const int64_t tile_m = CeilDiv(args.m, row_tiles);
     // Packed rows and sums of a task stay in the L2 cache.

@@ -61,25 +61,29 @@ Tile MakeTile(const GemmArgs& args, int64_t task, Scratch scratch) {
 // Few rows: weights decoded in registers, all of k at a time.
 template <class Weights>
 void RunDirect(const Tile& tile) {
-  static constexpr MicroKernels<Weights, kDirectRows, kDirectPanels> kKernels;
+  constexpr int64_t kStretch = 4;  // panels from epilogue to epilogue
   const GemmArgs& args = tile.args;
   const int64_t stride = PanelStride(args);
   const auto [first_row, rows] = tile.rows;
+  const int64_t kernel_panels = DirectPanels<Weights>(static_cast<int>(rows));
   PackRows(args, tile.statistics, first_row, rows, 0, args.k, tile.packed_rows);
-  for (int64_t i = 0; i < CeilDiv(tile.panels.count, kDirectPanels); ++i) {
-    const Range group = EvenPart(tile.panels.count, kDirectPanels, tile.unit(), i);
-    const int64_t first_panel = tile.panels.first + group.first;
+  for (int64_t i = 0; i < CeilDiv(tile.panels.count, kStretch); ++i) {
+    const Range stretch = EvenPart(tile.panels.count, kStretch, tile.unit(), i);
+    const int64_t first_panel = tile.panels.first + stretch.first;
     const char* panels = static_cast<const char*>(args.panels) + first_panel * stride;
-    kKernels.at(rows, group.count)(
-        {tile.packed_rows, panels, stride, 0, args.k, tile.sums, tile.sums_stride, false});
-    Epilogue(args, tile.sums, tile.sums_stride, first_row, rows, first_panel, group.count);
+    for (int64_t p = 0; p < stretch.count; p += kernel_panels) {
+      const int64_t left = stretch.count - p, count = left < kernel_panels ? left : kernel_panels;
+      kDirectKernels<Weights>.kernel[rows - 1][count - 1](
+          {tile.packed_rows, panels + p * stride, stride, 0, args.k,
+           tile.sums + p * tile.sums_stride, tile.sums_stride, false});
+    }
+    Epilogue(args, tile.sums, tile.sums_stride, first_row, rows, first_panel, stretch.count);
   }
 }
 
 // Many rows: pairs of panels decoded to f32 once for all rows, a block of k at a time.
 template <class Weights>
 void RunBlocked(const Tile& tile) {
-  static constexpr MicroKernels<F32Weights, kPairRows, 2> kKernels;
   const GemmArgs& args = tile.args;
   const int64_t stride = PanelStride(args), row_blocks = CeilDiv(tile.rows.count, kPairRows);
   for (int64_t k = 0; k < args.k; k += kBlockK) {
@@ -108,7 +112,7 @@ void RunBlocked(const Tile& tile) {
         const Range block = EvenPart(tile.rows.count, kPairRows, 1, b);
         call.rows = tile.packed_rows + block.first * row_floats;
         call.sums = sums + block.first * kVectorLanes;
-        kKernels.at(block.count, pair)(call);
+        kPairKernels.kernel[block.count - 1][pair - 1](call);
         if (k + k_count == args.k)
           Epilogue(args, call.sums, tile.sums_stride, tile.rows.first + block.first, block.count,
                    tile.panels.first + p, pair);

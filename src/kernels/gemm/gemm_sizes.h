@@ -11,11 +11,11 @@ namespace tboost::kernels {
 // k is walked in chunks: packed rows lie as [k / kChunk][rows of a block][kChunk].
 inline constexpr int64_t kChunk = 32;
 // Of many rows, a block of kBlockK k is finished for the whole task before the next: the rows'
-// share of it stays in the L2 cache, a pair of panels' in L1. Partial sums are kept as they are, in
-// f32.
+// share of it stays in the L2 cache, a pair of panels' in L1. Partial sums are kept in f32, exactly
+// as they are.
 inline constexpr int64_t kBlockK = 256;
 // At most so many rows may be multiplied with weights decoded in registers, all of k at a time.
-inline constexpr int64_t kMaxDirectRows = 4;
+inline constexpr int64_t kMaxDirectRows = 8;
 // Bytes from panel to panel.
 int64_t PanelStride(const GemmArgs& args);
 

@@ -260,7 +260,16 @@ TEST(Gemm, ResidualMayBeTheOutput) {
   }
 }
 
-// Rows of `m` rows, alone, in other tiles: always the same bits.
+TEST(Gemm, NothingToDoIsNoTask) {
+  for (const Shape shape : {Shape{0, 48, 32}, Shape{3, 0, 32}}) {
+    GemmArgs args;
+    args.m = shape.m, args.n = shape.n, args.k = shape.k;
+    ChooseTile(args, 2, 1 << 20);
+    EXPECT_EQ(Tasks(args), 0);
+  }
+}
+
+// Whole, in other tiles, each row alone: always the same bits.
 TEST(Gemm, ARowHasTheBitsOfThatRowAlone) {
   for (const KernelTable* table : TestedTables()) {
     for (const DType dtype : kFormats) {

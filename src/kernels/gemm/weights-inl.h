@@ -16,21 +16,24 @@
 
 namespace tboost::kernels::TBOOST_ISA {
 
+inline constexpr int64_t kWordBytes = kVectorLanes * 4;  // of a row of words, one a column
+
 struct F32Weights {
   static constexpr DType kDType = DType::kF32;
+  static constexpr int64_t kChunkBytes = kChunk * kWordBytes;
   static constexpr int kGroup = 1;
   struct Head {
     const float* w;
   };
   using Group = F32x16;
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    return {reinterpret_cast<const float*>(panel) + k * kVectorLanes};
+  TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
+    head.w = reinterpret_cast<const float*>(panel) + k * kVectorLanes;
   }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
-    return Load(head.w + g * kVectorLanes);
+  TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
+    group = Load(head.w + g * kVectorLanes);
   }
   template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
+  TBOOST_INLINE static F32x16 Value(const Head&, const Group& group) {
     return group;
   }
 };
@@ -39,23 +42,23 @@ struct F32Weights {
 template <DType dtype>
 struct HalfWeights {
   static constexpr DType kDType = dtype;
+  static constexpr int64_t kChunkBytes = kChunk * kWordBytes / 2;
   static constexpr int kGroup = 2;
   struct Head {
     const char* w;
   };
   using Group = F32x16Pair;
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    return {panel + k * kVectorLanes * 2};
+  TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
+    head.w = panel + k * kVectorLanes * 2;
   }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
-    const char* pairs = head.w + g * kVectorLanes * 4;
-    if constexpr (dtype == DType::kF16)
-      return LoadF16Pairs(pairs);
-    else
-      return LoadBF16Pairs(pairs);
+  TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
+    const char* pairs = head.w + g * kWordBytes;
+    const F32x16Pair pair = dtype == DType::kF16 ? LoadF16Pairs(pairs) : LoadBF16Pairs(pairs);
+    group.even = pair.even;
+    group.odd = pair.odd;
   }
   template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
+  TBOOST_INLINE static F32x16 Value(const Head&, const Group& group) {
     return j == 0 ? group.even : group.odd;
   }
 };
@@ -66,148 +69,139 @@ TBOOST_INLINE F32x16 Scales(const char* f16) {
 TBOOST_INLINE I32x16 Words(const char* words) {
   return LoadInt(reinterpret_cast<const int32_t*>(words));
 }
-inline constexpr int kWordBytes = kVectorLanes * 4;  // of a row of words, one a column
 
 struct Q8_0Weights {
   static constexpr DType kDType = DType::kQ8_0;
+  static constexpr int64_t kChunkBytes = 32 + 8 * kWordBytes;
   static constexpr int kGroup = 4;
   struct Head {
     F32x16 d;
     const char* codes;
   };
-  struct Group {
-    F32x16 d;
-    I32x16 word;
-  };
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    const char* block = panel + k / 32 * (32 + 8 * kWordBytes);
-    return {Scales(block), block + 32};
+  using Group = I32x16;
+  TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
+    const char* block = panel + k / 32 * kChunkBytes;
+    head.d = Scales(block);
+    head.codes = block + 32;
   }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
-    return {head.d, Words(head.codes + g * kWordBytes)};
+  TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
+    group = Words(head.codes + g * kWordBytes);
   }
   template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
-    return group.d * ToFloat(ShiftRightSigned<24>(ShiftLeft<24 - 8 * j>(group.word)));
+  TBOOST_INLINE static F32x16 Value(const Head& head, const Group& group) {
+    return head.d * ToFloat(ShiftRightSigned<24>(ShiftLeft<24 - 8 * j>(group)));
   }
 };
 
-struct Q4_0Weights {
-  static constexpr DType kDType = DType::kQ4_0;
-  static constexpr int kGroup = 8;
-  using Head = Q8_0Weights::Head;
-  using Group = Q8_0Weights::Group;
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    const char* block = panel + k / 32 * (32 + 4 * kWordBytes);
-    return {Scales(block), block + 32};
-  }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
-    return {head.d, Words(head.codes + g * kWordBytes)};
-  }
-  template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
-    return group.d * LowNibble<8>(ShiftRight<4 * j>(group.word));
-  }
+// The other formats have unsigned codes of 4 to 6 bits and the value d * code + m. Where codes are
+// meant to be centred, m is -8 d, -16 d or -32 d: the sum is exact then, so the value is that of d
+// * (code - 8).
+struct Steps {
+  F32x16 d, m;
+  const char* codes;
 };
 
-// d * code + m over 4-bit codes: q4_1, and q4_k whose sub-blocks have an own d and m.
+// 4-bit codes.
 template <DType dtype>
 struct NibbleWeights {
   static constexpr DType kDType = dtype;
+  static constexpr int64_t kChunkBytes = (dtype == DType::kQ4_0   ? 32
+                                          : dtype == DType::kQ4_1 ? 64
+                                                                  : (64 + 256) / 8) +
+                                         4 * kWordBytes;
   static constexpr int kGroup = 8;
-  struct Head {
-    F32x16 d, m;
-    const char* codes;
-  };
-  struct Group {
-    F32x16 d, m;
-    I32x16 word;
-  };
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    if constexpr (dtype == DType::kQ4_1) {
-      const char* block = panel + k / 32 * (64 + 4 * kWordBytes);
-      return {Scales(block), Scales(block + 32), block + 64};
+  using Head = Steps;
+  using Group = I32x16;
+  TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
+    if constexpr (dtype == DType::kQ4_0) {
+      const char* block = panel + k / 32 * kChunkBytes;
+      head.d = Scales(block);
+      head.m = head.d * Set1(-8);
+      head.codes = block + 32;
+    } else if constexpr (dtype == DType::kQ4_1) {
+      const char* block = panel + k / 32 * kChunkBytes;
+      head.d = Scales(block);
+      head.m = Scales(block + 32);
+      head.codes = block + 64;
     } else {
-      const char* block = panel + k / 256 * (64 + 256 + 32 * kWordBytes);
+      const char* block = panel + k / 256 * (8 * kChunkBytes);
       const int64_t sub_block = k % 256 / 32;
       const auto* scales = reinterpret_cast<const uint8_t*>(block + 64) + sub_block * kVectorLanes;
-      const F32x16 d = Scales(block) * ToFloat(LoadU8(scales));
-      const F32x16 m = Scales(block + 32) * ToFloat(LoadU8(scales + 8 * kVectorLanes));
-      return {d, Zero() - m, block + 64 + 256 + sub_block * 4 * kWordBytes};
+      head.d = Scales(block) * ToFloat(LoadU8(scales));
+      head.m = Zero() - Scales(block + 32) * ToFloat(LoadU8(scales + 8 * kVectorLanes));
+      head.codes = block + 64 + 256 + sub_block * 4 * kWordBytes;
     }
   }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
-    return {head.d, head.m, Words(head.codes + g * kWordBytes)};
+  TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
+    group = Words(head.codes + g * kWordBytes);
   }
   template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
-    return Fma(group.d, LowNibble<0>(ShiftRight<4 * j>(group.word)), group.m);
+  TBOOST_INLINE static F32x16 Value(const Head& head, const Group& group) {
+    return Fma(head.d, LowNibble(ShiftRight<4 * j>(group)), head.m);
   }
 };
 
 struct Q5_0Weights {
   static constexpr DType kDType = DType::kQ5_0;
+  static constexpr int64_t kChunkBytes = 32 + 5 * kWordBytes;
   static constexpr int kGroup = 8;
-  struct Head {
-    F32x16 d;
-    const char* codes;  // the words of fifth bits, then those of low bits
-  };
+  using Head = Steps;  // codes: the words of fifth bits, then those of low bits
   struct Group {
-    F32x16 d;
     I32x16 low, high;  // the fifth bits start at bit 4
   };
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    const char* block = panel + k / 32 * (32 + 5 * kWordBytes);
-    return {Scales(block), block + 32};
+  TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
+    const char* block = panel + k / 32 * kChunkBytes;
+    head.d = Scales(block);
+    head.m = head.d * Set1(-16);
+    head.codes = block + 32;
   }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
-    const I32x16 high = ShiftRightBy(Words(head.codes), static_cast<int>(g * 8));
-    return {head.d, Words(head.codes + (1 + g) * kWordBytes), ShiftLeft<4>(high)};
+  TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
+    group.low = Words(head.codes + (1 + g) * kWordBytes);
+    group.high = ShiftLeft<4>(ShiftRightBy(Words(head.codes), static_cast<int>(g * 8)));
   }
   template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
+  TBOOST_INLINE static F32x16 Value(const Head& head, const Group& group) {
     const I32x16 low = ShiftRight<4 * j>(group.low) & SetInt1(15);
     const I32x16 high = ShiftRight<j>(group.high) & SetInt1(16);
-    return group.d * ToFloat((low | high) - SetInt1(16));
+    return Fma(head.d, ToFloat(low | high), head.m);
   }
 };
 
 struct Q6_KWeights {
   static constexpr DType kDType = DType::kQ6_K;
+  static constexpr int64_t kChunkBytes = (32 + 256) / 8 + 6 * kWordBytes;
   static constexpr int kGroup = 8;
   struct Head {
     F32x16 d;
-    const int8_t* scales;
+    const int8_t* scales;  // of two sub-blocks
     const char *low, *high;
   };
   struct Group {
-    F32x16 d;
-    I32x16 low, high;  // the high bits start at bit 0
+    F32x16 d, m;
+    I32x16 low, high;  // the high bits start at bit 4
   };
-  TBOOST_INLINE static Head At(const char* panel, int64_t k) {
-    const char* block = panel + k / 256 * (32 + 256 + (32 + 16) * kWordBytes);
+  TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
+    const char* block = panel + k / 256 * (8 * kChunkBytes);
     const int64_t chunk = k % 256 / 32;
-    const auto* scales = reinterpret_cast<const int8_t*>(block + 32) + chunk * 2 * kVectorLanes;
     const char* low = block + 32 + 256;
-    return {Scales(block), scales, low + chunk * 4 * kWordBytes,
-            low + (32 + chunk * 2) * kWordBytes};
+    head.d = Scales(block);
+    head.scales = reinterpret_cast<const int8_t*>(block + 32) + chunk * 2 * kVectorLanes;
+    head.low = low + chunk * 4 * kWordBytes;
+    head.high = low + (32 + chunk * 2) * kWordBytes;
   }
-  TBOOST_INLINE static Group Read(const Head& head, int64_t g) {
+  TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
     const int64_t sub_block = g / 2;
+    group.d = head.d * ToFloat(LoadI8(head.scales + sub_block * kVectorLanes));
+    group.m = group.d * Set1(-32);
+    group.low = Words(head.low + g * kWordBytes);
     const I32x16 high = Words(head.high + sub_block * kWordBytes);
-    return {head.d * ToFloat(LoadI8(head.scales + sub_block * kVectorLanes)),
-            Words(head.low + g * kWordBytes), ShiftRightBy(high, static_cast<int>(g % 2 * 16))};
+    group.high = ShiftLeft<4>(ShiftRightBy(high, static_cast<int>(g % 2 * 16)) & SetInt1(0xffff));
   }
   template <int j>
-  TBOOST_INLINE static F32x16 Value(const Group& group) {
+  TBOOST_INLINE static F32x16 Value(const Head&, const Group& group) {
     const I32x16 low = ShiftRight<4 * j>(group.low) & SetInt1(15);
-    const I32x16 high = [&]() TBOOST_INLINE_LAMBDA {
-      if constexpr (j <= 2)
-        return ShiftLeft<4 - 2 * j>(group.high);
-      else
-        return ShiftRight<2 * j - 4>(group.high);
-    }() & SetInt1(48);
-    return group.d * ToFloat((low | high) - SetInt1(32));
+    const I32x16 high = ShiftRight<2 * j>(group.high) & SetInt1(48);
+    return Fma(group.d, ToFloat(low | high), group.m);
   }
 };
 
@@ -222,7 +216,7 @@ TBOOST_INLINE void WithWeights(DType dtype, const Visit& visit) {
     case DType::kQ8_0:
       return visit(Q8_0Weights{});
     case DType::kQ4_0:
-      return visit(Q4_0Weights{});
+      return visit(NibbleWeights<DType::kQ4_0>{});
     case DType::kQ4_1:
       return visit(NibbleWeights<DType::kQ4_1>{});
     case DType::kQ5_0:

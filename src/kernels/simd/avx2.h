@@ -98,10 +98,7 @@ TBOOST_INLINE void LoadF16Pairs(const void* p, VF& even, VF& odd) {
   even = _mm256_cvtph_ps(_mm256_castsi256_si128(sorted));
   odd = _mm256_cvtph_ps(_mm256_extracti128_si256(sorted, 1));
 }
-template <int kBias>
-TBOOST_INLINE VF LowNibble(VI a) {
-  return ToFloat(Sub(And(a, SetInt1(15)), SetInt1(kBias)));
-}
+TBOOST_INLINE VF LowNibble(VI a) { return ToFloat(And(a, SetInt1(15))); }
 
 TBOOST_INLINE float ReduceAdd(VF a) {
   __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));

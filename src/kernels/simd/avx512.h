@@ -94,11 +94,8 @@ TBOOST_INLINE void LoadF16Pairs(const void* p, VF& even, VF& odd) {
   even = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(words));
   odd = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(ShiftRight<16>(words)));
 }
-template <int kBias>
 TBOOST_INLINE VF LowNibble(VI a) {
-  const VF table = _mm512_setr_ps(0 - kBias, 1 - kBias, 2 - kBias, 3 - kBias, 4 - kBias, 5 - kBias,
-                                  6 - kBias, 7 - kBias, 8 - kBias, 9 - kBias, 10 - kBias,
-                                  11 - kBias, 12 - kBias, 13 - kBias, 14 - kBias, 15 - kBias);
+  const VF table = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   return _mm512_permutexvar_ps(a, table);
 }
 

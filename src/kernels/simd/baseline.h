@@ -68,9 +68,7 @@ template <int kBits>
 TBOOST_INLINE VI ShiftRightSigned(VI a) {
   return _mm_srai_epi32(a, kBits);
 }
-TBOOST_INLINE VI ShiftRightBy(VI a, int bits) {
-  return _mm_srl_epi32(a, _mm_cvtsi32_si128(bits));
-}
+TBOOST_INLINE VI ShiftRightBy(VI a, int bits) { return _mm_srl_epi32(a, _mm_cvtsi32_si128(bits)); }
 
 TBOOST_INLINE VM Less(VF a, VF b) { return _mm_cmplt_ps(a, b); }
 TBOOST_INLINE VM LessEqual(VF a, VF b) { return _mm_cmple_ps(a, b); }
@@ -94,10 +92,7 @@ TBOOST_INLINE VI LoadI8(const int8_t* p) {
   __builtin_memcpy(&bytes, p, sizeof bytes);
   return _mm_cvtepi8_epi32(_mm_cvtsi32_si128(bytes));
 }
-template <int kBias>
-TBOOST_INLINE VF LowNibble(VI a) {
-  return ToFloat(Sub(And(a, SetInt1(15)), SetInt1(kBias)));
-}
+TBOOST_INLINE VF LowNibble(VI a) { return ToFloat(And(a, SetInt1(15))); }
 
 TBOOST_INLINE float ReduceAdd(VF a) {
   a = Add(a, _mm_movehl_ps(a, a));

@@ -4,7 +4,7 @@
 
 namespace tboost::kernels::TBOOST_ISA {
 
-inline constexpr int kVectorRegisters = 16;  // fewer than AVX-512 has: smaller kernels, equal bits
+inline constexpr int kVectorRegisters = 6;  // fewer than AVX-512 has: smaller kernels, equal bits
 inline constexpr bool kFusedMultiplyAdd = true;
 
 namespace native {
@@ -109,10 +109,7 @@ TBOOST_INLINE VI LoadU8(const uint8_t* p) {
 TBOOST_INLINE VI LoadI8(const int8_t* p) {
   return Each<VI>([=](int i) { return p[i]; });
 }
-template <int kBias>
-TBOOST_INLINE VF LowNibble(VI a) {
-  return ToFloat((a & 15) - kBias);
-}
+TBOOST_INLINE VF LowNibble(VI a) { return ToFloat(a & 15); }
 
 template <class Op>
 TBOOST_INLINE float Fold(VF a, const Op& op) {
