@@ -65,13 +65,14 @@ Result<std::string> ReadInput(const std::string& path) {
   if (path != "-") return ReadFile(path);
   std::string text;
   char buffer[1 << 16];
-  while (!Interrupted().cancelled()) {
-    const ssize_t n = read(STDIN_FILENO, buffer, sizeof buffer);
-    if (n == 0) return text;
+  ssize_t n = 1;
+  while (n != 0 && !Interrupted().cancelled()) {
+    n = read(STDIN_FILENO, buffer, sizeof buffer);
     if (n > 0) text.append(buffer, static_cast<size_t>(n));
     if (n < 0 && errno != EINTR) return IoError("cannot read standard input");
   }
-  return CancelledError("interrupted");
+  if (Interrupted().cancelled()) return CancelledError("interrupted");
+  return text;
 }
 
 std::vector<std::string> SplitLines(std::string_view text) {
