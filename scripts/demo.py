@@ -22,7 +22,7 @@ SENTENCES = [
 
 
 def say(text):
-    print("\n\033[1m%s\033[0m" % text if sys.stdout.isatty() else "\n" + text, flush=True)
+    print("\n\033[1m%s\033[0m\n" % text if sys.stdout.isatty() else "\n%s\n" % text, flush=True)
 
 
 def run(*command, text=None):
@@ -54,7 +54,7 @@ def bench(program, model, *arguments):
 def predicted_mb(program, model, tokens):
     memory = json.loads(run(program, "inspect", model, "--json"))["memory"]
     pages = math.ceil(tokens / memory["kv_page_tokens"]) if memory["kv_page"] else 0
-    total = memory["weights"] + memory["arena"] + memory["fixed"] + pages * memory["kv_page"]
+    total = memory["weights"] + memory["working"] + memory["fixed"] + pages * memory["kv_page"]
     return total / 2**20
 
 
