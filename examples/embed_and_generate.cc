@@ -13,11 +13,9 @@ tboost::Status Run(const char* language_model, const char* embedding_model) {
   TBOOST_ASSIGN_OR_RETURN(auto speaker, tboost::Model::Load(*runtime, language_model));
   tboost::GenerateOptions options;
   options.max_tokens = 32;
-  options.on_text = [](std::string_view text) {
-    return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  };
-  TBOOST_RETURN_IF_ERROR(
-      tboost::Generator(*speaker).Generate("Once upon a time", options).status());
+  tboost::Generator generator(*speaker);
+  TBOOST_ASSIGN_OR_RETURN(const auto story, generator.Generate("Once upon a time", options));
+  std::printf("%s", story.text.c_str());
 
   TBOOST_ASSIGN_OR_RETURN(auto reader, tboost::Model::Load(*runtime, embedding_model));
   const std::vector<std::string> texts = {"A cat sleeps.", "A kitten naps.", "Stocks fell."};
@@ -32,8 +30,7 @@ tboost::Status Run(const char* language_model, const char* embedding_model) {
 }
 
 int main(int argc, char** argv) {
-  const tboost::Status status = argc == 3 ? Run(argv[1], argv[2])
-                                          : tboost::Status(tboost::StatusCode::kInvalidArgument, "two models, please");
-  std::printf("\n%s", status.ok() ? "" : (status.message() + "\n").c_str());
-  return status.ok() ? 0 : 1;
+  const tboost::Status status = argc == 3 ? Run(argv[1], argv[2]) : tboost::OkStatus();
+  std::printf("\n%s", status.message().c_str());
+  return status.ok() && argc == 3 ? 0 : 1;
 }
