@@ -64,13 +64,15 @@ void PrintText(const Model& model, const std::vector<TensorGroup>& groups) {
                     model.hidden_size(), model.context_length()));
   Print(fmt::format("text          {}, {}\n", om.tokenizer.empty() ? "no tokenizer" : "tokenizer",
                     model.has_chat_template() ? "chat template" : "no chat template"));
-  Print("formats       ");
+  std::vector<std::string> formats, sections;
   for (const auto& [name, use] : Formats(groups))
-    Print(fmt::format("{} {} in {} tensors; ", name, FormatBytes(use.bytes), use.tensors));
-  Print("\nsections      ");
+    formats.push_back(
+        fmt::format("{} {} in {} tensors", name, FormatBytes(use.bytes), use.tensors));
   for (const OmSection& section : om.reader.sections())
-    Print(fmt::format("{} {}; ", section.name, FormatBytes(section.size)));
-  Print("\n" + MemorySummary(model) + "\ntensors\n");
+    sections.push_back(fmt::format("{} {}", section.name, FormatBytes(section.size)));
+  Print(fmt::format("formats       {}\n", fmt::join(formats, ", ")));
+  Print(fmt::format("sections      {}\n", fmt::join(sections, ", ")));
+  Print(MemorySummary(model) + "\ntensors\n");
   for (const TensorGroup& group : groups)
     Print(fmt::format("  {:<56} {:<16} {:<6} x {:<4} {:>10}\n", group.name, group.shape,
                       group.dtype, group.count, FormatBytes(group.bytes)));
