@@ -6,6 +6,7 @@
 #include "src/compile/compile.h"
 #include "src/generate/model_state.h"
 #include "src/ops/ops.h"
+#include "src/plan/step_contract.h"
 #include "src/runtime/runtime_state.h"
 #include "src/text/template/chat_template.h"
 
@@ -53,7 +54,9 @@ Status ReadManifest(Model::State& state, const LoadOptions& options, std::string
     return OutOfRangeError("{}: max_context {} is beyond the model's {}", name, options.max_context,
                            state.context_length);
   if (options.max_context > 0) state.context_length = options.max_context;
-  return OkStatus();
+  return CheckStepContract(state.om->program.graph,
+                           {state.vocab_size, state.context_length, state.generates})
+      .WithContext(name);
 }
 
 Status MakeKvPool(Model::State& state, int64_t sequences) {
