@@ -12,13 +12,13 @@
 namespace tboost {
 
 struct EmbedOptions {
-  int64_t max_length =
-      0;  // tokens of a text, special ones included; longer texts are cut; 0: the model's
-  std::string
-      prompt;  // put before every text: "query: ", or the name of one of the model's own prompts
+  // Tokens of a text, special ones included; longer texts are cut; 0: the model's.
+  int64_t max_length = 0;
+  // Put before every text: "query: ", or the name of one of the model's own prompts.
+  std::string prompt = {};
   const CancelToken* cancel = nullptr;
   // Called after each step with texts done and texts in all; returning false stops with kCancelled.
-  std::function<bool(size_t done, size_t total)> progress;
+  std::function<bool(size_t done, size_t total)> progress = {};
 };
 
 struct Embedding {

@@ -28,16 +28,16 @@ struct SamplingOptions {
 
 struct GenerateOptions {
   int64_t max_tokens = 256;
-  SamplingOptions sampling;
-  std::vector<std::string> stop;  // the text ends before any of these
-  bool ignore_eos = false;        // go on after the model's end-of-text tokens
+  SamplingOptions sampling = {};
+  std::vector<std::string> stop = {};  // the text ends before any of these
+  bool ignore_eos = false;             // go on after the model's end-of-text tokens
   const CancelToken* cancel = nullptr;
   // Called with each piece of text as it becomes final: whole code points, nothing that may turn
   // out to be part of a stop string. Returning false ends the generation ("cancelled").
-  std::function<bool(std::string_view text)> on_text;
+  std::function<bool(std::string_view text)> on_text = {};
   // Called with the f32 logits after the last prompt token and after each generated one, before
   // penalties; where the context is full, the last one has none.
-  std::function<Status(std::span<const float> logits)> on_logits;
+  std::function<Status(std::span<const float> logits)> on_logits = {};
 };
 
 enum class FinishReason { kStop, kLength, kCancelled };
@@ -62,8 +62,8 @@ class Generator {
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
-  // kOutOfRange: an id outside the vocabulary, an empty prompt, or one that fills the context. The
-  // answer ends with kLength where the context is full.
+  // kOutOfRange: an id outside the vocabulary, an empty prompt, or one longer than the context. The
+  // answer ends with kLength where the context is full; its last token needs no place there.
   Result<Generation> Generate(std::span<const int32_t> prompt_ids,
                               const GenerateOptions& options = {});
   Result<Generation> Generate(std::string_view prompt, const GenerateOptions& options = {});

@@ -24,7 +24,7 @@ struct LoadOptions {
   // Sequences that may hold keys and values at a time.
   int64_t max_sequences = 1;
   // Called with bytes done and bytes in all while compiling; returning false stops with kCancelled.
-  std::function<bool(uint64_t done, uint64_t total)> progress;
+  std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };
 
 // What running the model takes, in bytes.

@@ -11,12 +11,12 @@
 namespace tboost {
 
 struct CompileOptions {
-  std::optional<DType> dtype;  // of matrices: f32, f16, bf16; nullopt keeps the file's formats
+  std::optional<DType> dtype = {};  // of matrices: f32, f16, bf16; nullopt keeps the file's formats
   int64_t max_context = 0;     // tokens of a sequence, at most the model's own; 0: the model's own
   int optimization_level = 3;  // passes up to this level run
-  std::vector<std::string> disabled_passes;
-  std::vector<std::string> keep;  // values that stay visible to `run`: none is fused away
-  Progress progress;              // null: none
+  std::vector<std::string> disabled_passes = {};
+  std::vector<std::string> keep = {};  // values that stay visible to `run`: none is fused away
+  Progress progress = {};              // null: none
 };
 
 // Compiles to a file, which appears whole or not at all. The report: sources, parameters, bytes,

@@ -19,7 +19,7 @@ struct Binding {
   std::vector<uint64_t> slot_offsets;
   std::vector<NodeId> call_nodes;  // which node each call stands for
   std::vector<KernelCall> calls;
-  std::vector<Cost> costs;         // of the calls; empty without a profile
+  std::vector<Cost> costs;     // of the calls; empty without a profile
   std::vector<int64_t> tasks;  // of the current run
   std::unique_ptr<ChunkCounter[]> counters;
 
@@ -38,7 +38,8 @@ Cost CostOf(const Graph& graph, const Node& node, std::vector<TensorView> inputs
             std::span<const TensorView> outputs, const StepShape& shape) {
   if (!node.op->cost) return {};
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (node.inputs[i] != kNone && graph.value(node.inputs[i]).type.kind == ValueType::Kind::kLayout)
+    if (node.inputs[i] != kNone &&
+        graph.value(node.inputs[i]).type.kind == ValueType::Kind::kLayout)
       inputs[i].shape = Shape{shape.tokens, shape.sequences};
   return node.op->cost(inputs, outputs, node.attributes);
 }
@@ -232,6 +233,11 @@ Status Executor::Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&
     if (sequence.ids.empty()) return InvalidArgumentError("a sequence of a step has no tokens");
     shape.tokens += static_cast<int64_t>(sequence.ids.size());
   }
+  if (shape.sequences == 0) return InvalidArgumentError("a step has no sequences");
+  if (!inputs.token_type_ids.empty() &&
+      static_cast<int64_t>(inputs.token_type_ids.size()) != shape.tokens)
+    return InvalidArgumentError("{} token types for {} tokens", inputs.token_type_ids.size(),
+                                shape.tokens);
   const std::lock_guard lock(runtime_.lease);
   TBOOST_ASSIGN_OR_RETURN(Binding * binding, Bind(shape));
   TBOOST_RETURN_IF_ERROR(FillInputs(inputs, shape, *binding));

@@ -24,9 +24,9 @@ struct SequenceStep {
 
 // One step's operands. Spans must live until Run returns.
 struct StepInputs {
-  std::span<const SequenceStep> sequences;  // none may be empty
-  std::span<const int32_t> token_type_ids;  // [tokens], or empty: all 0
-  std::span<const int32_t> output_rows;     // tokens of the step whose logits are wanted
+  std::span<const SequenceStep> sequences = {};  // none may be empty
+  std::span<const int32_t> token_type_ids = {};  // [tokens], or empty: all 0
+  std::span<const int32_t> output_rows = {};     // tokens of the step whose logits are wanted
   const CancelToken* cancel = nullptr;
 };
 
@@ -58,8 +58,8 @@ class Executor {
     const Binding* binding_ = nullptr;
   };
 
-  // Runs one step and then `read`, while the arena is still leased. Ids are checked against the
-  // vocabulary by the embedding's row count. kCancelled leaves the kv sequences as they were.
+  // Runs one step and then `read`, while the arena is still leased. The caller has checked ids,
+  // rows and lengths (src/plan/step_contract.h). kCancelled leaves the kv sequences as they were.
   Status Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&)> read);
 
   // Bytes that a step of this shape needs besides weights and cache.
