@@ -5,6 +5,11 @@
 #include "src/base/checked.h"
 
 namespace tboost {
+namespace {
+
+constexpr uint64_t kSystemPage = 4096;
+
+}  // namespace
 
 Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
   KvPool pool;
@@ -12,9 +17,12 @@ Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
     pool.layer_offsets_.push_back(pool.page_floats_);
     pool.page_floats_ += KvPageFloats(layer.kv_heads, layer.head_dim);
   }
+  // Pages of the system are given back, so none may reach into the next page of tokens.
+  pool.page_floats_ = RoundUp(pool.page_floats_, kSystemPage / sizeof(float));
   pool.layers_ = std::move(layers);
   pool.max_pages_ = static_cast<int64_t>(DivUp(static_cast<uint64_t>(max_tokens), kPageTokens));
-  const size_t bytes = static_cast<size_t>(pool.max_pages_) * pool.page_bytes();
+  const auto size = CheckedMul(static_cast<size_t>(pool.max_pages_), pool.page_bytes());
+  const size_t bytes = size.value_or(SIZE_MAX);
   if (bytes == 0) return pool;
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
