@@ -64,7 +64,7 @@ struct KernelCall {
   size_t (*scratch)(const void* args) = nullptr;
   void (*fn)() = nullptr;  // the typed kernel, as `invoke` knows it
   void (*invoke)(void (*fn)(), const void* args, int64_t task, kernels::Scratch scratch) = nullptr;
-  alignas(64) std::array<std::byte, 512> args;
+  alignas(16) std::array<std::byte, 512> args;
 };
 
 // Wraps a kernel (or an operator's own plain function of the same form) and its arguments.
