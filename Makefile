@@ -27,7 +27,7 @@ check: ## layers and lengths
 	@python3 .ci/check_lengths.py
 
 test: build check
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	@TBOOST_REQUIRE_MODELS=1 ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 check-slow: deps ## every instruction set, sanitizers, fuzzers
 	@.ci/check_slow
