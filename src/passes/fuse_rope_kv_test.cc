@@ -11,7 +11,7 @@ const std::string kHead =
     "input %v : f32[tokens, 16]\n"
     "input %layout : layout[tokens, sequences]\n"
     "input %cache : kv_cache[2, 8]\n";
-const std::string kAngles = "%angles : f32[tokens, 8] = rope_angles(%layout) {rotary_dim=8}\n";
+const std::string kAngles = "%angles : f32[tokens, 8] = rope_angles(%layout, _) {rotary_dim=8}\n";
 const std::string kRotations =
     "%q : f32[tokens, 32] = rope(%q0, %angles) {head_dim=8, heads=4}\n"
     "%k : f32[tokens, 16] = rope(%k0, %angles) {head_dim=8, heads=2}\n";
@@ -63,7 +63,7 @@ TEST(FuseRopeKv, WithoutCache) {
 
 TEST(FuseRopeKv, Kept) {
   ExpectKept(kFuseRopeKv,
-             kHead + kAngles + "%other : f32[tokens, 4] = rope_angles(%layout) {rotary_dim=4}\n" +
+             kHead + kAngles + "%other : f32[tokens, 4] = rope_angles(%layout, _) {rotary_dim=4}\n" +
                  "%q : f32[tokens, 32] = rope(%q0, %other) {head_dim=8, heads=4}\n"
                  "%k : f32[tokens, 16] = rope(%k0, %angles) {head_dim=8, heads=2}\n" +
                  kWrite + kAttention + kOutputs,

@@ -87,7 +87,7 @@ std::string LlamaText() {
 input %layout : layout[tokens, sequences]
 input %rows : i32[outputs]
 input %cache : kv_cache[2, 8]
-%angles : f32[tokens, 8] = rope_angles(%layout) {rotary_dim=8}
+%angles : f32[tokens, 8] = rope_angles(%layout, _) {rotary_dim=8}
 %h0 : f32[tokens, 32] = embedding(%embed, %ids)
 %n0 : f32[tokens, 32] = rms_norm(%h0, %g0) {eps=1e-05}
 %q : f32[tokens, 32] = linear(%n0, %qw, _)
