@@ -47,6 +47,7 @@ class WeightsWriter {
     for (int64_t row = 0; row < recipe->rows; row += stripe) {
       const int64_t rows = std::min(stripe, recipe->rows - row);
       TBOOST_RETURN_IF_ERROR(WriteRows(*recipe, form, row, rows));
+      ReleaseRows(*recipe, row, rows);
     }
     Release(*recipe);
     TBOOST_ASSIGN_OR_RETURN(RecipePtr stored,
@@ -83,6 +84,14 @@ class WeightsWriter {
     done_ += done;
     if (progress_ && done && !progress_(done_, total_)) return CancelledError("stopped on request");
     return writer_.Append(bytes);
+  }
+
+  // A large table is let go as it is read, so that it never lies in memory twice.
+  void ReleaseRows(const Recipe& recipe, int64_t row, int64_t rows) const {
+    if (recipe.kind == Recipe::Kind::kCast) return ReleaseRows(*recipe.inputs[0], row, rows);
+    if (recipe.kind != Recipe::Kind::kFile) return;
+    const uint64_t row_bytes = StorageBytes(recipe.dtype, recipe.columns).value_or(0);
+    sources_[recipe.file].Release(recipe.offset + row * row_bytes, rows * row_bytes);
   }
 
   // The pages of the source are not needed again: peak memory stays near what is written.

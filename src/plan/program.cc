@@ -140,8 +140,8 @@ class Planner {
   Program& program_;
   const Graph& graph_;
   std::vector<size_t> last_use_;  // by value: the last node that reads it
-  std::vector<size_t> births_,
-      deaths_;  // by buffer: the nodes that write it first and read it last
+  // By buffer: the nodes that write it first and read it last.
+  std::vector<size_t> births_, deaths_;
 };
 
 Status PlaceConstants(Program& program, uint64_t weights_bytes) {
