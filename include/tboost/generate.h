@@ -19,18 +19,20 @@ struct SamplingOptions {
   int64_t top_k = 0;       // only the k likeliest; 0: all
   double top_p = 1;        // the smallest set of likeliest tokens with this probability
   double min_p = 0;        // only tokens with this share of the likeliest one's probability
-  double repetition_penalty =
-      1;                         // divides (multiplies, if negative) logits of tokens seen; 1: none
+  // Divides (multiplies, where negative) the logits of tokens seen, prompt included; 1: none.
+  double repetition_penalty = 1;
   double presence_penalty = 0;   // taken off the logits of tokens generated
   double frequency_penalty = 0;  // the same, times how often
   uint64_t seed = 0;             // the same seed, prompt and options give the same text
 };
 
 struct GenerateOptions {
-  int64_t max_tokens = 256;
-  SamplingOptions sampling = {};
+  int64_t max_tokens = 256;            // at most so many are generated
+  SamplingOptions sampling = {};       // out of its ranges: kInvalidArgument
   std::vector<std::string> stop = {};  // the text ends before any of these
   bool ignore_eos = false;             // go on after the model's end-of-text tokens
+  // Where set, must outlive the call. Cancel() ends the answer: what there is of it is returned,
+  // with kCancelled as its finish_reason.
   const CancelToken* cancel = nullptr;
   // Called with each piece of text as it becomes final: whole code points, nothing that may turn
   // out to be part of a stop string. Returning false ends the generation ("cancelled").
@@ -40,12 +42,13 @@ struct GenerateOptions {
   std::function<Status(std::span<const float> logits)> on_logits = {};
 };
 
+// kStop: a stop string or an end-of-text token; kLength: max_tokens or the context is used up.
 enum class FinishReason { kStop, kLength, kCancelled };
 std::string_view FinishReasonName(FinishReason reason);  // "stop", "length", "cancelled"
 
 struct Generation {
   std::vector<int32_t> ids;  // generated, without the token that ended it
-  std::string text;
+  std::string text;          // of ids, less a stop string; empty without a tokenizer
   FinishReason finish_reason = FinishReason::kStop;
   int64_t prompt_tokens = 0;
   int64_t reused_tokens = 0;  // of the prompt, whose keys and values were there already
@@ -62,10 +65,13 @@ class Generator {
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
-  // kOutOfRange: an id outside the vocabulary, an empty prompt, or one longer than the context. The
-  // answer ends with kLength where the context is full; its last token needs no place there.
+  // kUnsupported: the model embeds. kOutOfRange: an id outside the vocabulary, an empty prompt, or
+  // one longer than the context. kResourceExhausted: more Generators hold keys and values than
+  // LoadOptions::max_sequences allows. The answer ends with kLength where the context is full; its
+  // last token needs no place there.
   Result<Generation> Generate(std::span<const int32_t> prompt_ids,
                               const GenerateOptions& options = {});
+  // The same for a text, special tokens recognised, with what the tokenizer puts around one.
   Result<Generation> Generate(std::string_view prompt, const GenerateOptions& options = {});
 
   // The logits after each of `ids` (all of them, from the start of a sequence), in order and in

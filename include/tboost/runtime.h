@@ -1,4 +1,7 @@
 // The runtime: threads and working memory, shared by all models of a process.
+//
+//   auto runtime = tboost::Runtime::Create();
+//   if (!runtime.ok()) ...  // runtime.status().message()
 #pragma once
 
 #include <atomic>
@@ -11,8 +14,8 @@
 namespace tboost {
 
 struct RuntimeOptions {
-  int threads =
-      0;  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores)
+  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores).
+  int threads = 0;
 };
 
 // Asks running work to stop. Set from any thread or a signal handler; work that sees it returns
@@ -31,14 +34,18 @@ class CancelToken {
 // which it must outlive. Thread-safe: runs of several threads queue.
 class Runtime {
  public:
+  // kInvalidArgument: a number of threads below 0 or above 1024, or an instruction set that the
+  // environment variable TBOOST_MAX_ISA names and there is none of. kResourceExhausted: the system
+  // gives no more threads.
   static Result<std::unique_ptr<Runtime>> Create(const RuntimeOptions& options = {});
+  // No run may be in progress.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  int threads() const;
-  std::string isa() const;            // "baseline", "avx2", "avx512"
-  std::string thread_reason() const;  // why that many threads
+  int threads() const;                // the caller's own included
+  std::string isa() const;            // of the kernels in use: "baseline", "avx2", "avx512"
+  std::string thread_reason() const;  // why that many threads, for people
 
   struct State;  // internal
   State& state() { return *state_; }

@@ -21,10 +21,6 @@ MemoryUsage ReadMemoryUsage() {
   return {KibLine(text, "VmRSS"), KibLine(text, "VmHWM")};
 }
 
-uint64_t ReadProportionalMemory() {
-  return KibLine(ReadSystemText("/proc/self/smaps_rollup"), "Pss");
-}
-
 bool ResetPeakMemory() {
   const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return false;

@@ -12,10 +12,6 @@ struct MemoryUsage {
 };
 MemoryUsage ReadMemoryUsage();
 
-// Resident bytes with each shared page divided by the number of processes that map it. Walks the
-// page tables: milliseconds per GiB.
-uint64_t ReadProportionalMemory();
-
 // Lets peak_resident start again from now; false where the system refuses.
 bool ResetPeakMemory();
 

@@ -13,9 +13,8 @@ namespace tboost {
 //   key    = Mix(Mix(seed) ^ stream)
 //   Bits(i)    = Mix(key + i * G)
 //   Uniform(i) = ((Bits(i) >> 40) - 2^23) * 2^-23, exact in float
-//   Normal(i)  = (sum of the four 16-bit fields of Bits(i) - 131070) * float(sqrt(3)) * 2^-16: an
-//   exact
-//                integer times one float constant, rounded once
+//   Normal(i)  = (sum of the four 16-bit fields of Bits(i) - 131070) * float(sqrt(3)) * 2^-16,
+//                an exact integer times one float constant, rounded once
 //   Below(i,n) = ((Bits(i) >> 32) * n) >> 32
 class HashRandom {
  public:

@@ -13,8 +13,8 @@ inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 struct Utf8Step {
   char32_t code_point = kReplacementCharacter;
   int size = 0;  // bytes taken; 0 only at the end of the text
-  bool valid =
-      false;  // false: `size` is the longest prefix that could have begun a code point (1-3)
+  // False: `size` is the longest prefix that could have begun a code point (1-3).
+  bool valid = false;
   bool truncated = false;  // invalid only because the text ends within the code point
 };
 

@@ -28,9 +28,4 @@ void Attributes::Set(std::string_view name, AttributeValue value) {
     entries_.emplace(at, std::string(name), std::move(value));
 }
 
-void Attributes::Erase(std::string_view name) {
-  const auto at = Position(entries_, name);
-  if (at != entries_.end() && at->first == name) entries_.erase(at);
-}
-
 }  // namespace tboost

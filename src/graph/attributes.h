@@ -3,8 +3,8 @@
 // An operator declares a plain struct with defaults and lists its fields once:
 //   struct LinearAttributes {
 //     Activation activation = Activation::kNone;
-//     template <class V> void VisitFields(V& v) { v("activation", activation, "applied to the
-//     sum"); }
+//     template <class V>
+//     void VisitFields(V& v) { v("activation", activation, "applied to the sum"); }
 //   };
 // Parsing, text form, hash, equality, validation and documentation derive from that list.
 #pragma once
@@ -30,7 +30,6 @@ class Attributes {
  public:
   const AttributeValue* Find(std::string_view name) const;
   void Set(std::string_view name, AttributeValue value);
-  void Erase(std::string_view name);
   bool empty() const { return entries_.empty(); }
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }

@@ -22,10 +22,9 @@ struct Recipe {
     kInline,          // the bytes in `data`
     kConcatRows,      // the inputs one below the other (same dtype, same row length)
     kInterleaveRows,  // 16 rows of the first input, 16 of the second, and so on
-    kRopeHalves,  // rows of each head of `param` rows: from pairs (2i, 2i + 1) to halves (i, i +
-                  // half)
-    kCast,        // to `dtype` (plain types; from any)
-    kAddScalar,   // f32: every element + `scalar`
+    kRopeHalves,      // each head of `param` rows: from pairs (2i, 2i + 1) to halves (i, i + half)
+    kCast,            // to `dtype` (plain types; from any)
+    kAddScalar,       // f32: every element + `scalar`
   };
   Kind kind = Kind::kFile;
   DType dtype = DType::kF32;  // of the result
@@ -35,8 +34,8 @@ struct Recipe {
   std::string data;
   int64_t param = 0;
   double scalar = 0;
-  std::vector<std::shared_ptr<const Recipe>>
-      inputs;  // shared: recipes are immutable and tied weights name one
+  // Shared: recipes are immutable and tied weights name one.
+  std::vector<std::shared_ptr<const Recipe>> inputs;
 };
 
 using RecipePtr = std::shared_ptr<const Recipe>;

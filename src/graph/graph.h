@@ -27,8 +27,8 @@ struct ValueType {
   enum class Kind : uint8_t { kTensor, kLayout, kKvCache };
   Kind kind = Kind::kTensor;
   DType dtype = DType::kF32;
-  std::vector<Dim>
-      shape;  // kv cache: [kv_heads, head_dim] of one layer; layout: [tokens, sequences]
+  // Of a kv cache: [kv_heads, head_dim] of one layer; of a layout: [tokens, sequences].
+  std::vector<Dim> shape;
   bool operator==(const ValueType&) const = default;
 };
 

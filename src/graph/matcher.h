@@ -1,7 +1,7 @@
 // Patterns over the graph, written as the expression they look for:
 //   ValueId x, w, bias;
-//   const Pattern gelu = Op("activation", {Op("linear", {Any(&x), Constant(&w),
-//   Maybe(&bias)}).SingleUse()}); const MatchResult match = Match(graph, node, gelu);
+//   const Pattern product = Op("linear", {Any(&x), Constant(&w), Maybe(&bias)}).SingleUse();
+//   const MatchResult match = Match(graph, node, Op("activation", {product}));
 // Where a pattern fails, the result says at which operand and why.
 #pragma once
 

@@ -102,9 +102,9 @@ KernelCall MakeKernelCall(std::string_view name,
 
 // What an operator gets to build its kernel call from, once per binding.
 struct LowerContext {
-  std::span<const TensorView>
-      inputs;  // data null for absent, layout and cache operands; a constant
-               // weight operand is its panels, shape [n, k], dtype its format
+  // Data is null for absent, layout and cache operands; a constant weight operand is its panels,
+  // shape [n, k], dtype its format.
+  std::span<const TensorView> inputs;
   std::span<const TensorView> outputs;
   const Attributes* attributes = nullptr;
   const SequenceLayout* layout = nullptr;  // the step's layout, filled before each run
@@ -131,7 +131,6 @@ struct OpCase {
 
 struct GradientContext {
   Graph* graph = nullptr;
-  const OpRegistry* ops = nullptr;
   std::span<const ValueId> inputs, outputs;   // of the node
   std::span<const ValueId> output_gradients;  // kNone: not needed
   const Attributes* attributes = nullptr;
@@ -169,8 +168,8 @@ struct OpRecord {
   // defined.
   Result<std::vector<ValueId>> (*gradient)(const GradientContext& context) = nullptr;
   std::vector<OpCase> (*cases)() = nullptr;
-  double tolerance =
-      1e-5;  // of lower against reference, relative to the largest magnitude of the output
+  // Of `lower` against `reference`, relative to the largest magnitude of the output.
+  double tolerance = 1e-5;
 
   // Output 0 may take the memory of this input when nobody reads it later; -1: never.
   int in_place_input = -1;

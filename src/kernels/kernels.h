@@ -1,15 +1,17 @@
-// The fast kernels: plain pointers, sizes and strides. Each kernel is one source, NAME.isa.cc, compiled
-// once per instruction set, and one line of kernels.inc; a table of them is chosen once per plan.
+// The fast kernels: plain pointers, sizes and strides. Each kernel is one source, NAME.isa.cc,
+// compiled once per instruction set, and one line of kernels.inc; a table of them is chosen once
+// per plan.
 //
 // Every kernel is a struct of arguments and two functions over it:
 //   int64_t Tasks(args)                     how many independent tasks the call splits into
 //   table.kernel(args, task, scratch)       runs one task; tasks may run in any order on any thread
 // `scratch` is the calling thread's own memory of at least ScratchBytes(args), 64-byte aligned.
 //
-// Numeric contract: an output element is one accumulation chain over ascending k in f32 (FMA where the
-// instruction set has it), whatever m, the tiles and the division into tasks; so a row of a batch has the
-// bits of that row alone. All vectors have 16 lanes on every instruction set and reduce in one order.
-// Arguments are trusted: the caller has checked shapes. No kernel allocates, throws or synchronises.
+// Numeric contract: an output element is one accumulation chain over ascending k in f32 (FMA where
+// the instruction set has it), whatever m, the tiles and the division into tasks; so a row of a
+// batch has the bits of that row alone. All vectors have 16 lanes on every instruction set and
+// reduce in one order. Arguments are trusted: the caller has checked shapes. No kernel allocates,
+// throws or synchronises.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,9 @@ namespace tboost::kernels {
 enum class Activation : uint8_t { kNone, kGeluErf, kGeluTanh, kGeluQuick, kSilu, kRelu, kTanh };
 enum class NormKind : uint8_t { kNone, kLayer, kRms };
 
-// Normalisation of rows: layer (x - mean) / sqrt(var + eps) * gamma + beta, rms x / sqrt(mean(x^2) + eps) * gamma.
+// Normalisation of rows:
+//   layer  (x - mean) / sqrt(var + eps) * gamma + beta
+//   rms    x / sqrt(mean(x^2) + eps) * gamma
 struct Norm {
   NormKind kind = NormKind::kNone;
   const float* gamma = nullptr;  // [k]
@@ -37,72 +41,75 @@ struct Norm {
   float eps = 0;
 };
 
-// c = residual + activation(norm(a) . W^T + bias), row by row; with `gated`, the columns of W come as 16
-// gate, 16 up, 16 gate... (n is a multiple of 32) and c = activation(gate) * up (+ residual) has n / 2
-// columns. All f32 but W.
+// c = residual + activation(norm(a) . W^T + bias), row by row; with `gated`, the columns of W come
+// as 16 gate, 16 up, 16 gate... (n is a multiple of 32) and c = activation(gate) * up (+ residual)
+// has n / 2 columns. All f32 but W.
 struct GemmArgs {
-  int64_t m = 0, n = 0, k = 0;       // n counts W's columns (both kinds when gated)
-  const float* a = nullptr;          // [m, k], rows lda apart
+  int64_t m = 0, n = 0, k = 0;  // n counts W's columns (both kinds when gated)
+  const float* a = nullptr;     // [m, k], rows lda apart
   int64_t lda = 0;
-  Norm norm;                         // applied to the rows of a
+  Norm norm;  // applied to the rows of a
   DType weight_dtype = DType::kF32;
-  const void* panels = nullptr;      // packed W (tensor/panel.h)
-  const float* bias = nullptr;       // [n] or null; interleaved as W's columns when gated
+  const void* panels = nullptr;  // packed W (tensor/panel.h)
+  const float* bias = nullptr;   // [n] or null; interleaved as W's columns when gated
   Activation activation = Activation::kNone;
   bool gated = false;
-  const float* residual = nullptr;   // [m, n or n/2], rows ldr apart; may be c itself
+  const float* residual = nullptr;  // [m, n or n/2], rows ldr apart; may be c itself
   int64_t ldr = 0;
-  float* c = nullptr;                // [m, n or n/2], rows ldc apart
+  float* c = nullptr;  // [m, n or n/2], rows ldc apart
   int64_t ldc = 0;
-  int64_t tile_m = 0;                // rows and columns of a task, from ChooseTile
-  int64_t tile_n = 0;                // a multiple of 16 (32 when gated)
+  int64_t tile_m = 0;  // rows and columns of a task, from ChooseTile
+  int64_t tile_n = 0;  // a multiple of 16 (32 when gated)
 };
-// Sets tile_m and tile_n for `threads` threads and these cache sizes (bytes). Never changes results.
+// Sets tile_m and tile_n for `threads` threads and these cache sizes (bytes). Never changes
+// results.
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
 
-// out = softmax(scale * q . k^T) v per sequence and head. A query at position p sees keys [0, p] when
-// causal, of those only the last `window` (itself included) when window > 0; else all keys of its sequence.
-// Query heads [g * heads / kv_heads, (g + 1) * heads / kv_heads) share key/value head g. Keys are taken in
-// blocks of kPageTokens at absolute positions, merged in order. A row that sees no key gives 0.
+// out = softmax(scale * q . k^T) v per sequence and head. A query at position p sees keys [0, p]
+// when causal, of those only the last `window` (itself included) when window > 0; else all keys of
+// its sequence. Query heads [g * heads / kv_heads, (g + 1) * heads / kv_heads) share key/value head
+// g. Keys are taken in blocks of kPageTokens at absolute positions, merged in order. A row that
+// sees no key gives 0.
 struct AttentionArgs {
-  const float* q = nullptr;    // [tokens, heads * head_dim], rows ldq apart
+  const float* q = nullptr;  // [tokens, heads * head_dim], rows ldq apart
   int64_t ldq = 0;
-  const float* k = nullptr;    // [tokens, kv_heads * head_dim], rows ldk apart; null: keys in `cache`
+  const float* k = nullptr;  // [tokens, kv_heads * head_dim], rows ldk apart; null: keys in `cache`
   int64_t ldk = 0;
-  const float* v = nullptr;    // rows ldv apart
+  const float* v = nullptr;  // rows ldv apart
   int64_t ldv = 0;
-  KvCacheView cache;           // read where k is null; holds this step's tokens already
-  float* out = nullptr;        // [tokens, heads * head_dim], rows ldo apart
+  KvCacheView cache;     // read where k is null; holds this step's tokens already
+  float* out = nullptr;  // [tokens, heads * head_dim], rows ldo apart
   int64_t ldo = 0;
   int heads = 0, kv_heads = 0, head_dim = 0;
   float scale = 1;
-  float softcap = 0;           // 0: none; else scores become softcap * tanh(score / softcap)
+  float softcap = 0;  // 0: none; else scores become softcap * tanh(score / softcap)
   bool causal = false;
   int window = 0;
   const SequenceLayout* layout = nullptr;
 };
 
-// For each token: q and k heads optionally RMS-normalised over head_dim, then rotated, into q_out and
-// k_out; where there is a cache, k and v are stored to it instead and k_out is unused. Rotation pairs
-// (i, i + rotary_dim / 2). heads or kv_heads may be 0 (that side's pointers are then null).
+// For each token: q and k heads optionally RMS-normalised over head_dim, then rotated, into q_out
+// and k_out; where there is a cache, k and v are stored to it instead and k_out is unused. Rotation
+// pairs (i, i + rotary_dim / 2). heads or kv_heads may be 0 (that side's pointers are then null).
 struct RopeKvArgs {
   const float* q = nullptr;  // [tokens, heads * head_dim], rows ldq apart
   int64_t ldq = 0;
-  float* q_out = nullptr;    // rows ldq_out apart; may be q itself
+  float* q_out = nullptr;  // rows ldq_out apart; may be q itself
   int64_t ldq_out = 0;
   const float* k = nullptr;  // [tokens, kv_heads * head_dim], rows ldk apart
   int64_t ldk = 0;
   const float* v = nullptr;  // rows ldv apart; read only where there is a cache
   int64_t ldv = 0;
-  float* k_out = nullptr;    // rows ldk_out apart; may be k itself
+  float* k_out = nullptr;  // rows ldk_out apart; may be k itself
   int64_t ldk_out = 0;
-  const float* angles = nullptr;  // [tokens, rotary_dim]: cos of each pair, then sin; null: no rotation
-  int64_t ldangles = 0;           // elements between rows of angles; 0: rotary_dim
+  // [tokens, rotary_dim]: cos of each pair, then sin; null: no rotation.
+  const float* angles = nullptr;
+  int64_t ldangles = 0;  // elements between rows of angles; 0: rotary_dim
   int heads = 0, kv_heads = 0, head_dim = 0, rotary_dim = 0;
   const float* q_gamma = nullptr;  // [head_dim] or null
   const float* k_gamma = nullptr;
   float eps = 0;
-  KvCacheView cache;               // base null: none
+  KvCacheView cache;  // base null: none
   int64_t tokens = 0;
   const SequenceLayout* layout = nullptr;  // null where there is no cache
 };
@@ -162,8 +169,8 @@ struct SoftmaxArgs {  // rows
   int64_t ldo = 0;
 };
 
-#define TBOOST_KERNEL(name, Args)        \
-  int64_t Tasks(const Args& args);       \
+#define TBOOST_KERNEL(name, Args)  \
+  int64_t Tasks(const Args& args); \
   size_t ScratchBytes(const Args& args);
 #include "src/kernels/kernels.inc"
 #undef TBOOST_KERNEL

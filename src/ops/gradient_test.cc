@@ -37,8 +37,8 @@ Result<GradientGraph> BuildGradient(const CaseData& data) {
                           out.graph.AddNode(*data.op, "node", inputs, data.test.attributes));
   const std::vector<ValueId> outputs = out.graph.node(node).outputs;
   const std::vector<ValueId> upstream = {out.graph.AddInput("upstream", data.outputs[0])};
-  const GradientContext context = {&out.graph, &BuiltinOps(),         inputs,    outputs,
-                                   upstream,   &data.test.attributes, "gradient"};
+  const GradientContext context = {&out.graph, inputs, outputs, upstream, &data.test.attributes,
+                                   "gradient"};
   TBOOST_ASSIGN_OR_RETURN(out.gradients, data.op->gradient(context));
   TBOOST_RETURN_IF_ERROR(Verify(out.graph));
   return out;

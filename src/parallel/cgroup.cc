@@ -16,8 +16,8 @@ struct MemoryFiles {
 constexpr MemoryFiles kMemoryV1 = {"memory.limit_in_bytes", "memory.usage_in_bytes",
                                    "total_inactive_file"};
 constexpr MemoryFiles kMemoryV2 = {"memory.max", "memory.current", "inactive_file"};
-constexpr int64_t kUnlimitedMemory = int64_t{1}
-                                     << 60;  // v1 writes "none" as a number of this order
+// v1 writes "none" as a number of this order.
+constexpr int64_t kUnlimitedMemory = int64_t{1} << 60;
 
 template <class T>
 void Tighten(std::optional<T>& limit, const T& other) {

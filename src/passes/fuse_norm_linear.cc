@@ -10,7 +10,7 @@ namespace {
 // Why `user` cannot normalise its operand `value` itself; empty: it can.
 std::string WhyNot(const Graph& graph, NodeId user, ValueId value) {
   const Node& node = graph.node(user);
-  if (node.op != &ops::Linear() && node.op != &ops::FusedLinear())
+  if (!IsProduct(node))
     return fmt::format("its reader {} is {}, expected {}", node.name, node.op->name, kProducts);
   if (node.inputs[0] != value || std::ranges::count(node.inputs, value) != 1)
     return fmt::format("{} reads it as another operand than x", node.name);

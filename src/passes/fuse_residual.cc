@@ -6,11 +6,6 @@
 namespace tboost {
 namespace {
 
-bool IsNorm(const Node& node) { return node.op == &ops::LayerNorm() || node.op == &ops::RmsNorm(); }
-bool IsProduct(const Node& node) {
-  return node.op == &ops::Linear() || node.op == &ops::FusedLinear();
-}
-
 // A sum that only a norm reads belongs to that norm (add_norm), unless the norm itself goes into
 // products.
 bool BelongsToNorm(const Graph& graph, ValueId sum) {

@@ -63,7 +63,8 @@ TEST(FuseRopeKv, WithoutCache) {
 
 TEST(FuseRopeKv, Kept) {
   ExpectKept(kFuseRopeKv,
-             kHead + kAngles + "%other : f32[tokens, 4] = rope_angles(%layout, _) {rotary_dim=4}\n" +
+             kHead + kAngles +
+                 "%other : f32[tokens, 4] = rope_angles(%layout, _) {rotary_dim=4}\n" +
                  "%q : f32[tokens, 32] = rope(%q0, %other) {head_dim=8, heads=4}\n"
                  "%k : f32[tokens, 16] = rope(%k0, %angles) {head_dim=8, heads=2}\n" +
                  kWrite + kAttention + kOutputs,

@@ -26,6 +26,12 @@ ValueId AddCombined(Graph& graph, ValueId first, std::string_view suffix, Recipe
 
 }  // namespace
 
+bool IsProduct(const Node& node) {
+  return node.op == &ops::Linear() || node.op == &ops::FusedLinear();
+}
+
+bool IsNorm(const Node& node) { return node.op == &ops::LayerNorm() || node.op == &ops::RmsNorm(); }
+
 Product ReadProduct(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   Product out;

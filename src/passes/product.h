@@ -13,6 +13,9 @@ namespace tboost {
 inline constexpr std::string_view kProducts = "linear|fused_linear";
 inline constexpr std::string_view kNorms = "layer_norm|rms_norm";
 
+bool IsProduct(const Node& node);
+bool IsNorm(const Node& node);
+
 // The operands of a product, in the order of fused_linear; kNone where absent.
 struct Product {
   ValueId x = kNone, w = kNone, bias = kNone, gamma = kNone, beta = kNone, residual = kNone;

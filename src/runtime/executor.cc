@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "src/base/checked.h"
 #include "src/runtime/runtime_state.h"
 
 namespace tboost {
@@ -262,11 +261,6 @@ TensorView Executor::Outputs::Get(std::string_view name) const {
   return {};
 }
 
-Result<uint64_t> Executor::WorkingBytes(const StepShape& shape) {
-  TBOOST_ASSIGN_OR_RETURN(const uint64_t arena, program_.ArenaBytes(shape));
-  return arena;
-}
-
 void Executor::EnableProfile() {
   const std::lock_guard lock(runtime_.lease);
   profile_enabled_ = true;
@@ -274,6 +268,7 @@ void Executor::EnableProfile() {
 }
 
 std::vector<StepProfile> Executor::Profile() const {
+  const std::lock_guard lock(runtime_.lease);
   std::vector<StepProfile> out = profile_;
   for (NodeId id = 0; id < out.size(); ++id) {
     const Node& node = program_.graph.node(id);

@@ -62,8 +62,6 @@ class Executor {
   // rows and lengths (src/plan/step_contract.h). kCancelled leaves the kv sequences as they were.
   Status Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&)> read);
 
-  // Bytes that a step of this shape needs besides weights and cache.
-  Result<uint64_t> WorkingBytes(const StepShape& shape);
   // Collects times per step from now on.
   void EnableProfile();
   std::vector<StepProfile> Profile() const;

@@ -77,7 +77,6 @@ TEST_F(ExecutorTest, TheArenaIsWhatThePlanPredicts) {
     const bool generates = !model.om().program.caches.empty();
     const StepShape shape{35, 2, generates ? 35 : 0};
     const uint64_t predicted = Must(model.om().program.ArenaBytes(shape));
-    EXPECT_EQ(Must(model.executor().WorkingBytes(shape)), predicted);
     EXPECT_GE(runtime->state().arena.size(), predicted) << name;
     EXPECT_LE(runtime->state().arena.size(), predicted + 4096) << name;
   }

@@ -5,10 +5,12 @@
 
 namespace tboost {
 
-// Tokens of one KV page and keys of one attention block: the merge order of attention is fixed by it.
+// Tokens of one KV page and keys of one attention block: the merge order of attention is fixed by
+// it.
 inline constexpr int kPageTokens = 64;
 
-// Paged keys and values of one layer, f32. Page p of the layer starts at base + p * page_stride and holds
+// Paged keys and values of one layer, f32. Page p of the layer starts at base + p * page_stride and
+// holds
 //   K [kv_heads][kPageTokens / 16][head_dim][16]   (panels of 16 keys, as a packed weight)
 //   V [kv_heads][kPageTokens][head_dim]
 // The view owns nothing; pages of one sequence are written by one step at a time.
@@ -21,9 +23,7 @@ struct KvCacheView {
   float* KeyPage(int64_t page, int kv_head) const {
     return base + page * page_stride + int64_t{kv_head} * kPageTokens * head_dim;
   }
-  float* ValuePage(int64_t page, int kv_head) const {
-    return KeyPage(page, kv_heads + kv_head);
-  }
+  float* ValuePage(int64_t page, int kv_head) const { return KeyPage(page, kv_heads + kv_head); }
 };
 
 // Floats of one page of one layer.
@@ -35,10 +35,10 @@ inline int64_t KvPageFloats(int kv_heads, int head_dim) {
 // past[s], past[s] + 1... of it. Plain pointers, owned by the caller for the length of the step.
 struct SequenceLayout {
   int sequences = 0;
-  int64_t tokens = 0;                  // == offsets[sequences]
-  const int32_t* offsets = nullptr;    // [sequences + 1]
-  const int32_t* past = nullptr;       // [sequences]: tokens of the sequence already in the cache
-  const int32_t* pages = nullptr;      // [sequences, max_pages] page ids; null without a cache
+  int64_t tokens = 0;                // == offsets[sequences]
+  const int32_t* offsets = nullptr;  // [sequences + 1]
+  const int32_t* past = nullptr;     // [sequences]: tokens of the sequence already in the cache
+  const int32_t* pages = nullptr;    // [sequences, max_pages] page ids; null without a cache
   int64_t max_pages = 0;
   const int32_t* sequence_of = nullptr;  // [tokens]: the sequence each token belongs to
 

@@ -3,10 +3,12 @@
 //
 // A format is a type with
 //   kDType                   the format
-//   kGroup                   how many k one group holds; a chunk of kChunk k has kChunk / kGroup
-//   groups At(panel, k)   -> Head   the chunk that starts at k (a multiple of kChunk) Read(head, g)
-//   -> Group  group g of the chunk, as loaded Value<j>(group)          the weights at k = g *
-//   kGroup + j, as f32
+//   kChunkBytes              bytes of kChunk k of a panel
+//   kGroup                   how many k a group holds; a chunk has kChunk / kGroup groups
+//   At(panel, k, head)       the chunk that starts at k, a multiple of kChunk
+//   Read(head, g, group)     group g of that chunk, as loaded
+//   Value<j>(head, group)    the weights at k = g * kGroup + j of the chunk, as f32
+//
 // Values are computed by one expression each, so a weight has one value wherever it is decoded.
 #pragma once
 

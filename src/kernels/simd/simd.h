@@ -96,7 +96,6 @@ TBOOST_INLINE Result LiftLoad(const Op& op, const T* from) {
 TBOOST_LIFT_LOAD(F32x16, Load, float)
 TBOOST_LIFT_LOAD(I32x16, LoadInt, int32_t)
 TBOOST_LIFT_LOAD(F32x16, LoadF16, uint16_t)
-TBOOST_LIFT_LOAD(I32x16, LoadU16, uint16_t)
 TBOOST_LIFT_LOAD(I32x16, LoadU8, uint8_t)
 TBOOST_LIFT_LOAD(I32x16, LoadI8, int8_t)
 
@@ -195,9 +194,6 @@ TBOOST_INLINE I32x16 ShiftRightBy(I32x16 a, int bits) {  // zeros shifted in; 0 
 }
 
 TBOOST_INLINE F32x16 Abs(F32x16 a) { return AsFloat(AsInt(a) & SetInt1(0x7fffffff)); }
-TBOOST_INLINE F32x16 LoadBF16(const uint16_t* from) {
-  return AsFloat(ShiftLeft<16>(LoadU16(from)));
-}
 
 struct F32x16Pair {
   F32x16 even, odd;

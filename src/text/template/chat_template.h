@@ -2,17 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "src/base/json.h"
 #include "src/base/status.h"
 
 namespace tboost {
-
-// Objects keep the order of their members: templates print them.
-using OrderedJson = nlohmann::ordered_json;
 
 struct ChatTemplateOptions {
   // Work a template may do: 32 per step and one per byte or element made.
@@ -21,7 +18,8 @@ struct ChatTemplateOptions {
 };
 
 // `text` with the members of `context` (an object: messages, tools, add_generation_prompt,
-// bos_token...) as variables. The result is what jinja2 gives with trim_blocks, lstrip_blocks and
+// bos_token...) as variables; objects print in the order of their members. The result is what
+// jinja2 gives with trim_blocks, lstrip_blocks and
 // loop controls, undefined names empty, tojson without escapes. Left out: include, import, extends,
 // block, call, recursive loops. Any failure is an error with the template's line: a syntax error or
 // something left out, what the template raises itself (raise_exception), or work beyond the limits.

@@ -1,4 +1,4 @@
-// The parser: expressions here, statements on top (parser.cc).
+// The parser: expressions here, statements on top (statement_parser.cc).
 #pragma once
 
 #include <initializer_list>

@@ -136,8 +136,8 @@ class MergeTable {
   explicit MergeTable(const BlobView& blob);
   size_t size() const { return merges_.size(); }
   bool Find(uint32_t left, uint32_t right, Hit* hit) const;
-  static Status Write(std::span<const MergeRecord> merges,
-                      BlobBuilder* out);  // last of equals wins
+  // The last of equals wins.
+  static Status Write(std::span<const MergeRecord> merges, BlobBuilder* out);
 
  private:
   BlobArray<MergeRecord> merges_;

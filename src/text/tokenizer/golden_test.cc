@@ -88,19 +88,28 @@ TEST(RealTokenizer, MiniLm) {
   EXPECT_EQ(truncated->size(), 128u);
 }
 
-void CompareGguf(const std::string& file, const std::string& golden, bool parse_special) {
-  if (!std::filesystem::exists(ModelPath(file))) GTEST_SKIP() << "NOT RUN: no " << ModelPath(file);
-  const auto blob = BuildFromGgufFile(ModelPath(file));
+struct GgufCase {
+  const char *file, *golden;
+  bool parse_special;
+};
+
+class GgufTokenizer : public testing::TestWithParam<GgufCase> {};
+
+TEST_P(GgufTokenizer, MatchesTheOracle) {
+  const std::string path = ModelPath(GetParam().file);
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "NOT RUN: no " << path;
+  const auto blob = BuildFromGgufFile(path);
   ASSERT_TRUE(blob.ok()) << blob.status().message();
   const auto tokenizer = Tokenizer::Open(*blob);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
-  CompareWithGolden(golden, *tokenizer, parse_special);
+  CompareWithGolden(GetParam().golden, *tokenizer, GetParam().parse_special);
 }
 
-TEST(RealTokenizer, SmolLm2Gguf) {
-  CompareGguf("SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2", true);
-}
-TEST(RealTokenizer, Gemma3Gguf) { CompareGguf("gemma-3-270m-q4_k_m.gguf", "gemma3", false); }
+INSTANTIATE_TEST_SUITE_P(All, GgufTokenizer,
+                         testing::Values(GgufCase{"SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2",
+                                                  true},
+                                         GgufCase{"gemma-3-270m-q4_k_m.gguf", "gemma3", false}),
+                         [](const auto& info) { return std::string(info.param.golden); });
 
 }  // namespace
 }  // namespace tboost
