@@ -2,6 +2,7 @@
 // code.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
@@ -27,8 +28,12 @@ constexpr const char* kQuickStart =
     "  tboost embed all-MiniLM-L6-v2 sentences.txt\n"
     "  tboost COMMAND --help\n";
 
+// Messages quote names from files, which must not steer the terminal.
 void PrintError(std::string_view message) {
-  fmt::print(stderr, "tboost: error: {}\n", ReplaceInvalidUtf8(message));
+  std::string text = ReplaceInvalidUtf8(message);
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }, '?');
+  fmt::print(stderr, "tboost: error: {}\n", text);
 }
 
 // Options as "--name TYPE (default)": what an option excludes or needs is in its error.

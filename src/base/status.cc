@@ -33,4 +33,10 @@ Status Status::WithContext(std::string_view context) const {
   return Status(code_, fmt::format("{}: {}", context, message_));
 }
 
+Status FaultOfFile(const Status& status, std::string_view file) {
+  const bool corrupt =
+      status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kOutOfRange;
+  return (corrupt ? Status(StatusCode::kCorrupt, status.message()) : status).WithContext(file);
+}
+
 }  // namespace tboost

@@ -23,6 +23,10 @@ TBOOST_DEFINE_ERROR(CancelledError, kCancelled)
 TBOOST_DEFINE_ERROR(InternalError, kInternal)
 #undef TBOOST_DEFINE_ERROR
 
+// `status` of working out what `file` asks for: an argument that makes no sense or a size out of
+// range is corruption of the file, which the message names first.
+Status FaultOfFile(const Status& status, std::string_view file);
+
 // A programmer error that no input can reach: aborts in debug builds, otherwise returns an internal
 // error from the enclosing function (whose result converts from Status).
 #ifdef NDEBUG

@@ -38,6 +38,15 @@ TEST(StatusTest, ContextComesBeforeTheMessage) {
   EXPECT_EQ(status.code(), StatusCode::kCorrupt);
 }
 
+TEST(StatusTest, WhatAFileAsksForIsItsFault) {
+  EXPECT_TRUE(FaultOfFile(OkStatus(), "file").ok());
+  for (const Status& status : {InvalidArgumentError("bad"), OutOfRangeError("bad")}) {
+    EXPECT_EQ(FaultOfFile(status, "file").code(), StatusCode::kCorrupt);
+    EXPECT_EQ(FaultOfFile(status, "file").message(), "file: bad");
+  }
+  EXPECT_EQ(FaultOfFile(UnsupportedError("new"), "file").code(), StatusCode::kUnsupported);
+}
+
 TEST(StatusTest, EveryCodeHasItsOwnName) {
   std::set<std::string_view> names;
   for (int code = 0; code <= static_cast<int>(StatusCode::kInternal); ++code)

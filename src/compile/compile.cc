@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <new>
 
 #include "src/compile/tokenizer.h"
 #include "src/formats/om/layout.h"
@@ -59,17 +60,17 @@ Json Manifest(const ImportedModel& model, const CompileOptions& options, Json re
           {"report", std::move(report)}};
 }
 
-// Encoders stop where their position table ends; a language model where it was trained to.
+// The model's own context, or less where that is asked for.
 Status LimitContext(ImportedModel& model, int64_t max_context) {
-  const Json& embedding = model.settings.value("embedding", Json::object());
-  int64_t own = model.config.max_position_embeddings;
-  if (!model.generates && model.architecture == "roberta") own -= model.config.pad_token_id + 1;
+  const auto own = model.settings.at("context_length").get<int64_t>();
   if (max_context < 0 || max_context > own)
     return OutOfRangeError("{}: max-context is {}, expected 1 to {}", model.path, max_context, own);
-  model.settings["context_length"] = max_context ? max_context : own;
-  if (max_context && embedding.contains("max_length"))
-    model.settings["embedding"]["max_length"] =
-        std::min(max_context, embedding.at("max_length").get<int64_t>());
+  if (max_context == 0) return OkStatus();
+  model.settings["context_length"] = max_context;
+  if (!model.generates) {
+    Json& max_length = model.settings["embedding"]["max_length"];
+    max_length = std::min(max_context, max_length.get<int64_t>());
+  }
   return OkStatus();
 }
 
@@ -113,11 +114,13 @@ Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOpt
 }  // namespace
 
 Result<Json> CompileToFile(const std::string& model, const std::string& output,
-                           const CompileOptions& options) {
+                           const CompileOptions& options) try {
   TBOOST_ASSIGN_OR_RETURN(OmWriter writer, OmWriter::Create(output));
   TBOOST_ASSIGN_OR_RETURN(Json manifest, Compile(model, writer, options));
   TBOOST_RETURN_IF_ERROR(writer.Finish());
   return manifest;
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("{}: not enough memory to compile it", model);
 }
 
 Result<OmReader> CompileToMemory(const std::string& model, const CompileOptions& options) {

@@ -1,6 +1,7 @@
 #include "tboost/embed.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/base/status.h"
 #include "src/generate/model_state.h"
@@ -47,7 +48,7 @@ Result<int64_t> MaxLength(const Model::State& model, const EmbedOptions& options
 
 Result<std::vector<Embedding>> EmbedIds(const Model& model,
                                         std::span<const std::vector<int32_t>> texts,
-                                        const EmbedOptions& options) {
+                                        const EmbedOptions& options) try {
   Model::State& state = model.state();
   TBOOST_RETURN_IF_ERROR(CheckIds(state, texts));
   std::vector<Embedding> out(texts.size());
@@ -78,10 +79,12 @@ Result<std::vector<Embedding>> EmbedIds(const Model& model,
       return CancelledError("stopped on request");
   }
   return out;
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the embeddings");
 }
 
 Result<std::vector<Embedding>> Embed(const Model& model, std::span<const std::string> texts,
-                                     const EmbedOptions& options) {
+                                     const EmbedOptions& options) try {
   Model::State& state = model.state();
   if (state.generates) return UnsupportedError("this model generates text, it does not embed");
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state.RequireTokenizer());
@@ -94,6 +97,8 @@ Result<std::vector<Embedding>> Embed(const Model& model, std::span<const std::st
         tokenizer->Encode(prompt + texts[i], {.max_length = static_cast<size_t>(max_length)}));
   }
   return EmbedIds(model, ids, options);
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the embeddings");
 }
 
 }  // namespace tboost

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 #include "src/base/status.h"
 #include "src/generate/model_state.h"
@@ -113,11 +114,14 @@ Generator::~Generator() = default;
 
 void Generator::Reset() { state_->Truncate(0); }
 
-Result<Generation> Generator::Generate(std::string_view prompt, const GenerateOptions& options) {
+Result<Generation> Generator::Generate(std::string_view prompt,
+                                       const GenerateOptions& options) try {
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->model.RequireTokenizer());
   TBOOST_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                           tokenizer->Encode(prompt, {.max_length = 0}));
   return Generate(ids, options);
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the prompt");
 }
 
 namespace {
@@ -160,9 +164,8 @@ class AnswerText {
 
 std::vector<int32_t> EndIds(const Model::State& model) {
   std::vector<int32_t> ends;
-  const Json generation = model.settings().value("generation", Json::object());
-  const Json listed = generation.value("eos_token_ids", Json::array());
-  for (const Json& id : listed)
+  const Json& generation = model.settings().at("generation");
+  for (const Json& id : generation.value("eos_token_ids", Json::array()))
     if (id.is_number_integer()) ends.push_back(id.get<int32_t>());
   if (model.tokenizer)
     ends.insert(ends.end(), model.tokenizer->special().end.begin(),
@@ -173,7 +176,7 @@ std::vector<int32_t> EndIds(const Model::State& model) {
 }  // namespace
 
 Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
-                                       const GenerateOptions& options) {
+                                       const GenerateOptions& options) try {
   State& s = *state_;
   TBOOST_RETURN_IF_ERROR(s.CheckPrompt(prompt_ids));
   TBOOST_RETURN_IF_ERROR(CheckSampling(options.sampling));
@@ -226,11 +229,13 @@ Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
   text.Finish();
   out.text = text.Take();
   return out;
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory to generate");
 }
 
 Status Generator::Score(
     std::span<const int32_t> ids,
-    const std::function<Status(int64_t first, int64_t rows, const float* logits)>& read) {
+    const std::function<Status(int64_t first, int64_t rows, const float* logits)>& read) try {
   State& s = *state_;
   TBOOST_RETURN_IF_ERROR(s.CheckPrompt(ids));
   s.Truncate(0);
@@ -244,6 +249,8 @@ Status Generator::Score(
     }));
   }
   return OkStatus();
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the logits");
 }
 
 }  // namespace tboost

@@ -1,4 +1,5 @@
 #include <thread>
+#include <tuple>
 
 #include "src/formats/test_bytes.h"
 #include "src/generate/model_state.h"
@@ -39,6 +40,20 @@ class GeneratorTest : public ::testing::Test {
   std::unique_ptr<Runtime> runtime_ = MakeRuntime();
   std::unique_ptr<Model> model_;
 };
+
+TEST_F(GeneratorTest, LoadOptionsAreChecked) {
+  using enum StatusCode;
+  const std::tuple<LoadOptions, StatusCode, std::string_view> cases[] = {
+      {{.dtype = "q4_0"}, kInvalidArgument, "dtype \"q4_0\""},
+      {{.max_context = -1}, kOutOfRange, "max-context is -1"},
+      {{.max_context = 129}, kOutOfRange, "max-context is 129"},
+      {{.max_sequences = 0}, kInvalidArgument, "max_sequences is 0"},
+      {{.max_sequences = int64_t{1} << 60},
+       kInvalidArgument,
+       "max_sequences is 1152921504606846976"}};
+  for (const auto& [options, code, message] : cases)
+    EXPECT_THAT(Model::Load(*runtime_, folder_.path(), options), FailsWith(code, message));
+}
 
 TEST_F(GeneratorTest, AnswersAsLongAsAskedFor) {
   Generator generator(*model_);

@@ -1,6 +1,7 @@
 #include "tboost/model.h"
 
 #include <algorithm>
+#include <new>
 
 #include "src/base/checked.h"
 #include "src/compile/compile.h"
@@ -34,6 +35,18 @@ Result<OmReader> OpenModel(const std::string& path, const LoadOptions& options) 
   return CompileToMemory(path, compile);
 }
 
+// What Generator and Embed read of the settings must be there and an object.
+Status CheckSettings(const Json& manifest, bool generates, std::string_view name) {
+  const auto has_object = [](const Json& json, const char* key) {
+    return json.contains(key) && json.at(key).is_object();
+  };
+  if (!has_object(manifest, "settings")) return CorruptError("{}: manifest has no settings", name);
+  const char* part = generates ? "generation" : "embedding";
+  if (!has_object(manifest.at("settings"), part))
+    return CorruptError("{}: the manifest's settings have no {}", name, part);
+  return OkStatus();
+}
+
 // The manifest is a hostile file's until its fields are checked.
 Status ReadManifest(Model::State& state, const LoadOptions& options, std::string_view name) {
   const Json& manifest = state.om->manifest;
@@ -42,21 +55,26 @@ Status ReadManifest(Model::State& state, const LoadOptions& options, std::string
   TBOOST_ASSIGN_OR_RETURN(state.hidden_size, JsonRequire<int64_t>(manifest, "hidden_size", name));
   TBOOST_ASSIGN_OR_RETURN(state.context_length,
                           JsonRequire<int64_t>(manifest, "context_length", name));
-  if (!manifest.contains("settings") || !manifest.at("settings").is_object())
-    return CorruptError("{}: manifest has no settings", name);
+  TBOOST_RETURN_IF_ERROR(JsonRequire<std::string>(manifest, "architecture", name).status());
   constexpr int64_t kMost = int64_t{1} << 24;
-  if (state.context_length < 1 || state.context_length > kMost || state.vocab_size < 1 ||
-      state.vocab_size > kMost || state.hidden_size < 1 || state.hidden_size > kMost)
-    return CorruptError("{}: manifest has sizes out of range", name);
+  const std::pair<std::string_view, int64_t> sizes[] = {{"vocab_size", state.vocab_size},
+                                                        {"hidden_size", state.hidden_size},
+                                                        {"context_length", state.context_length}};
+  for (const auto& [field, value] : sizes)
+    if (value < 1 || value > kMost)
+      return CorruptError("{}: manifest: {} is {}, expected 1 to {}", name, field, value, kMost);
   if (options.max_context < 0)
     return InvalidArgumentError("max_context is {}, expected 0 or more", options.max_context);
+  if (options.max_sequences < 1 || options.max_sequences > kMost)
+    return InvalidArgumentError("max_sequences is {}, expected 1 to {}", options.max_sequences,
+                                kMost);
   if (options.max_context > state.context_length)
     return OutOfRangeError("{}: max_context {} is beyond the model's {}", name, options.max_context,
                            state.context_length);
   if (options.max_context > 0) state.context_length = options.max_context;
-  return CheckStepContract(state.om->program.graph,
-                           {state.vocab_size, state.context_length, state.generates})
-      .WithContext(name);
+  const StepContract contract = {state.vocab_size, state.context_length, state.generates};
+  TBOOST_RETURN_IF_ERROR(CheckStepContract(state.om->program.graph, contract).WithContext(name));
+  return CheckSettings(manifest, state.generates, name);
 }
 
 Status MakeKvPool(Model::State& state, int64_t sequences) {
@@ -70,8 +88,7 @@ Status MakeKvPool(Model::State& state, int64_t sequences) {
                           type.shape[0].ToString(), type.shape[1].ToString());
     layers.push_back({static_cast<int>(*heads), static_cast<int>(*head_dim)});
   }
-  const int64_t tokens =
-      RoundUp(state.context_length, kPageTokens) * std::max<int64_t>(1, sequences);
+  const int64_t tokens = RoundUp(state.context_length, kPageTokens) * sequences;
   TBOOST_ASSIGN_OR_RETURN(KvPool pool, KvPool::Create(std::move(layers), tokens));
   state.kv_pool.emplace(std::move(pool));
   return OkStatus();
@@ -92,7 +109,7 @@ Result<const Tokenizer*> Model::State::RequireTokenizer() const {
 }
 
 Result<std::unique_ptr<Model>> Model::Load(Runtime& runtime, const std::string& path,
-                                           const LoadOptions& options) {
+                                           const LoadOptions& options) try {
   auto state = std::make_unique<State>();
   state->runtime = &runtime;
   TBOOST_ASSIGN_OR_RETURN(OmReader reader, OpenModel(path, options));
@@ -107,6 +124,8 @@ Result<std::unique_ptr<Model>> Model::Load(Runtime& runtime, const std::string& 
       std::make_unique<Executor>(runtime, state->om->program, state->om->weights.data(),
                                  state->kv_pool ? &*state->kv_pool : nullptr);
   return std::unique_ptr<Model>(new Model(std::move(state)));
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("{}: not enough memory to load it", path);
 }
 
 std::string Model::architecture() const {
@@ -136,31 +155,37 @@ uint64_t MemoryPlan::Peak(int64_t tokens, int64_t sequences) const {
 }
 
 Result<std::vector<int32_t>> Model::Tokenize(std::string_view text, bool add_special_tokens,
-                                             bool parse_special) const {
+                                             bool parse_special) const try {
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->RequireTokenizer());
   return tokenizer->Encode(
       text,
       {.add_special_tokens = add_special_tokens, .parse_special = parse_special, .max_length = 0});
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the tokens");
 }
 
-Result<std::string> Model::Detokenize(std::span<const int32_t> ids, bool skip_special) const {
+Result<std::string> Model::Detokenize(std::span<const int32_t> ids, bool skip_special) const try {
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->RequireTokenizer());
   return tokenizer->Decode(ids, skip_special);
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the text");
 }
 
-Result<std::string> Model::RenderChat(std::span<const ChatMessage> messages) const {
+Result<std::string> Model::RenderChat(std::span<const ChatMessage> messages) const try {
   if (!has_chat_template()) return NotFoundError("the model came without a chat template");
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state_->RequireTokenizer());
   const auto piece = [&](int32_t id) {
     return id < 0 ? std::string() : std::string(tokenizer->Piece(id));
   };
-  Json context = {{"messages", Json::array()},
-                  {"add_generation_prompt", true},
-                  {"bos_token", piece(tokenizer->special().bos)},
-                  {"eos_token", piece(tokenizer->special().eos)}};
+  OrderedJson context = {{"messages", OrderedJson::array()},
+                         {"add_generation_prompt", true},
+                         {"bos_token", piece(tokenizer->special().bos)},
+                         {"eos_token", piece(tokenizer->special().eos)}};
   for (const ChatMessage& message : messages)
     context["messages"].push_back({{"role", message.role}, {"content", message.content}});
   return RenderChatTemplate(state_->om->chat_template, context);
+} catch (const std::bad_alloc&) {
+  return ResourceExhaustedError("not enough memory for the prompt");
 }
 
 }  // namespace tboost

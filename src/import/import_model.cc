@@ -53,12 +53,12 @@ Result<ImportedModel> ImportModel(const std::string& path, const ImportOptions& 
                           FindModel(model.config.model_type, model.config.gguf, path));
   model.architecture = record->name;
   model.generates = record->generates;
-  WeightSource weights(model.weights(), path, model.config.gguf, record->gguf_rules,
+  WeightSource weights(model.weights(), model.config.gguf, record->gguf_rules,
                        options.matrix_dtype);
   weights.ChoosePrefix(record->prefixes, record->probe);
   ModelBuilder builder(model.config, weights, model.graph);
   record->build(builder);
-  if (!builder.status().ok()) return builder.status().WithContext(path);
+  TBOOST_RETURN_IF_ERROR(FaultOfFile(builder.status(), path));
   TBOOST_RETURN_IF_ERROR(ReadSettings(model));
   if (!model.generates) TBOOST_RETURN_IF_ERROR(AddPooling(model, builder.Layout()));
   return model;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "src/formats/test_bytes.h"
 #include "src/import/models/builder.h"
@@ -72,6 +73,10 @@ TEST_F(ImportFolder, ErrorsNameTheFieldOrTensor) {
       {"bert", "hidden_size", nullptr, kCorrupt, "hidden_size"},
       {"bert", "hidden_size", -64, kCorrupt, "hidden_size is -64"},
       {"bert", "hidden_size", int64_t{1} << 40, kCorrupt, "hidden_size"},
+      {"bert", "num_hidden_layers", 1 << 24, kCorrupt, "expected 1 to 4096"},
+      {"bert", "hidden_size", 96, kCorrupt, "[120, 64], expected [120, 96]"},
+      {"roberta", "pad_token_id", std::numeric_limits<int64_t>::max(), kCorrupt, "pad_token_id"},
+      {"roberta", "pad_token_id", 1000, kCorrupt, "no position after pad_token_id 1000"},
       {"bert", "num_hidden_layers", 3, kNotFound, "encoder.layer.2.attention.self.query.weight"},
       {"bert", "vocab_size", 121, kCorrupt, "[120, 64], expected [121, 64]"},
       {"bert", "hidden_act", "gelu_best", kUnsupported, "gelu_best"},

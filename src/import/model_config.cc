@@ -1,6 +1,7 @@
 #include "src/import/model_config.h"
 
 #include <cmath>
+#include <tuple>
 
 namespace tboost {
 namespace {
@@ -145,16 +146,20 @@ void SetDefaults(ModelConfig& config) {
 Status Finish(std::string_view name, ModelConfig& config) {
   if (config.num_key_value_heads == 0) config.num_key_value_heads = config.num_attention_heads;
   if (config.sliding_window < 0) config.sliding_window = 0;
-  const std::pair<std::string_view, int64_t> sizes[] = {
-      {"hidden_size", config.hidden_size},
-      {"intermediate_size", config.intermediate_size},
-      {"num_hidden_layers", config.num_hidden_layers},
-      {"num_attention_heads", config.num_attention_heads},
-      {"num_key_value_heads", config.num_key_value_heads},
-      {"max_position_embeddings", config.max_position_embeddings}};
-  for (const auto& [field, value] : sizes)
-    if (value < 1 || value > (int64_t{1} << 24))
-      return CorruptError("{}: {} is {}, expected 1 to 2^24", name, field, value);
+  constexpr int64_t kMostLayers = 1 << 12, kMost = 1 << 24;
+  const std::tuple<std::string_view, int64_t, int64_t> sizes[] = {
+      {"hidden_size", config.hidden_size, kMost},
+      {"intermediate_size", config.intermediate_size, kMost},
+      {"num_hidden_layers", config.num_hidden_layers, kMostLayers},
+      {"num_attention_heads", config.num_attention_heads, kMost},
+      {"num_key_value_heads", config.num_key_value_heads, kMost},
+      {"max_position_embeddings", config.max_position_embeddings, kMost}};
+  for (const auto& [field, value, most] : sizes)
+    if (value < 1 || value > most)
+      return CorruptError("{}: {} is {}, expected 1 to {}", name, field, value, most);
+  if (config.pad_token_id < -1 || config.pad_token_id > kMost)
+    return CorruptError("{}: pad_token_id is {}, expected -1 to {}", name, config.pad_token_id,
+                        kMost);
   if (config.head_dim == 0) config.head_dim = config.hidden_size / config.num_attention_heads;
   if (config.head_dim < 8 || config.head_dim > 512 || config.head_dim % 8 != 0)
     return UnsupportedError("{}: head_dim is {} (supported: multiples of 8 from 8 to 512)", name,

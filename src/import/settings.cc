@@ -54,8 +54,7 @@ Status ReadEmbeddingModules(const HfFolder& folder, Json& embedding) {
 
 Status ReadEmbedding(const ImportedModel& model, Json& embedding) {
   embedding = {{"pooling", "mean"}, {"normalize", true}, {"prompts", Json::object()}};
-  int64_t limit = model.config.max_position_embeddings;
-  if (model.architecture == "roberta") limit -= model.config.pad_token_id + 1;
+  const auto limit = model.settings.at("context_length").get<int64_t>();
   embedding["max_length"] = limit;
   if (!model.folder) return OkStatus();
   TBOOST_RETURN_IF_ERROR(ReadEmbeddingModules(*model.folder, embedding));
@@ -65,7 +64,7 @@ Status ReadEmbedding(const ImportedModel& model, Json& embedding) {
     TBOOST_ASSIGN_OR_RETURN(
         const int64_t length,
         JsonGet<int64_t>(*sentence, "max_seq_length", limit, "sentence_bert_config.json"));
-    embedding["max_length"] = std::clamp<int64_t>(length, 2, limit);
+    embedding["max_length"] = std::clamp(length, std::min<int64_t>(2, limit), limit);
   }
   TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> prompts,
                           model.folder->ReadJson("config_sentence_transformers.json"));
@@ -118,7 +117,14 @@ Status ReadGgufGeneration(ImportedModel& model, Json& generation) {
 }  // namespace
 
 Status ReadSettings(ImportedModel& model) {
-  model.settings["context_length"] = model.config.max_position_embeddings;
+  const ModelConfig& config = model.config;
+  int64_t context = config.max_position_embeddings;
+  // The first rows of the table of positions belong to padding.
+  if (model.architecture == "roberta") context -= config.pad_token_id + 1;
+  if (context < 1)
+    return CorruptError("{}: max_position_embeddings {} leaves no position after pad_token_id {}",
+                        model.path, config.max_position_embeddings, config.pad_token_id);
+  model.settings["context_length"] = context;
   if (!model.generates) return ReadEmbedding(model, model.settings["embedding"]);
   Json& generation = model.settings["generation"];
   generation["eos_token_ids"] = Json::array();

@@ -72,50 +72,36 @@ void WeightSource::ChoosePrefix(const std::vector<std::string_view>& prefixes,
   prefix_.clear();
 }
 
+Result<const RawTensor*> WeightSource::Get(std::string_view name, const Shape& shape) const {
+  const RawTensor* tensor = Find(name);
+  if (!tensor) return NotFoundError("tensor {} is missing", FileName(name));
+  if (tensor->shape != shape)
+    return CorruptError("tensor {} has shape {}, expected {}", tensor->name,
+                        tensor->shape.ToString(), shape.ToString());
+  return tensor;
+}
+
 Result<RecipePtr> WeightSource::Load(const RawTensor& tensor, int64_t rows, int64_t columns) const {
-  switch (tensor.dtype) {
-    case DType::kI8:
-    case DType::kU8:
-    case DType::kI32:
-    case DType::kI64:
-    case DType::kBool:
-      return UnsupportedError("{}: tensor {} has type {}, expected a weight format", file_,
-                              tensor.name, DTypeName(tensor.dtype));
-    default:
-      break;
-  }
-  if (columns % Info(tensor.dtype).block_elements != 0)
-    return CorruptError("{}: tensor {} has rows of {} elements, {} needs a multiple of {}", file_,
-                        tensor.name, columns, DTypeName(tensor.dtype),
-                        Info(tensor.dtype).block_elements);
+  const DTypeInfo& info = Info(tensor.dtype);
+  const bool real = tensor.dtype == DType::kF32 || tensor.dtype == DType::kF16 ||
+                    tensor.dtype == DType::kBF16 || info.quantised();
+  if (!real)
+    return UnsupportedError("tensor {} has type {}, expected a weight format", tensor.name,
+                            info.name);
+  if (columns % info.block_elements != 0)
+    return CorruptError("tensor {} has rows of {} elements, {} needs a multiple of {}", tensor.name,
+                        columns, info.name, info.block_elements);
   return FileRecipe(tensor.file, tensor.offset, tensor.dtype, rows, columns);
 }
 
-Result<RecipePtr> WeightSource::Rows(std::string_view name, int64_t columns) const {
-  const RawTensor* tensor = Find(name);
-  if (!tensor) return NotFoundError("{}: tensor {} is missing", file_, FileName(name));
-  if (tensor->shape.rank() != 2 || tensor->shape[1] != columns || tensor->shape[0] < 1)
-    return CorruptError("{}: tensor {} has shape {}, expected [any, {}]", file_, tensor->name,
-                        tensor->shape.ToString(), columns);
-  return Matrix(name, tensor->shape[0], columns);
-}
-
 Result<RecipePtr> WeightSource::Matrix(std::string_view name, int64_t rows, int64_t columns) const {
-  const RawTensor* tensor = Find(name);
-  if (!tensor) return NotFoundError("{}: tensor {} is missing", file_, FileName(name));
-  if (tensor->shape != Shape{rows, columns})
-    return CorruptError("{}: tensor {} has shape {}, expected [{}, {}]", file_, tensor->name,
-                        tensor->shape.ToString(), rows, columns);
+  TBOOST_ASSIGN_OR_RETURN(const RawTensor* tensor, Get(name, {rows, columns}));
   TBOOST_ASSIGN_OR_RETURN(RecipePtr recipe, Load(*tensor, rows, columns));
   return matrix_dtype_ ? Cast(std::move(recipe), *matrix_dtype_) : recipe;
 }
 
 Result<RecipePtr> WeightSource::Vector(std::string_view name, int64_t size) const {
-  const RawTensor* tensor = Find(name);
-  if (!tensor) return NotFoundError("{}: tensor {} is missing", file_, FileName(name));
-  if (tensor->shape != Shape{size})
-    return CorruptError("{}: tensor {} has shape {}, expected [{}]", file_, tensor->name,
-                        tensor->shape.ToString(), size);
+  TBOOST_ASSIGN_OR_RETURN(const RawTensor* tensor, Get(name, {size}));
   TBOOST_ASSIGN_OR_RETURN(RecipePtr recipe, Load(*tensor, 1, size));
   return Cast(std::move(recipe), DType::kF32);
 }

@@ -9,6 +9,7 @@
 
 #include "src/formats/raw_model.h"
 #include "src/graph/constant.h"
+#include "src/tensor/shape.h"
 
 namespace tboost {
 
@@ -23,13 +24,9 @@ class WeightSource {
  public:
   // `gguf`: names are translated, by `rules` before the common ones. `matrix_dtype`: matrices are
   // cast to it; nullopt keeps the file's.
-  WeightSource(const RawModel& raw, std::string file, bool gguf, std::span<const NameRule> rules,
+  WeightSource(const RawModel& raw, bool gguf, std::span<const NameRule> rules,
                std::optional<DType> matrix_dtype)
-      : raw_(raw),
-        file_(std::move(file)),
-        gguf_(gguf),
-        rules_(rules),
-        matrix_dtype_(matrix_dtype) {}
+      : raw_(raw), gguf_(gguf), rules_(rules), matrix_dtype_(matrix_dtype) {}
 
   // Chooses the first of `prefixes` under which `name` exists; lookups are relative to it from then
   // on.
@@ -41,16 +38,14 @@ class WeightSource {
   Result<RecipePtr> Matrix(std::string_view name, int64_t rows, int64_t columns) const;
   // The tensor as one f32 row.
   Result<RecipePtr> Vector(std::string_view name, int64_t size) const;
-  // Rows of a matrix whatever they number (a vocabulary may be padded).
-  Result<RecipePtr> Rows(std::string_view name, int64_t columns) const;
 
  private:
   const RawTensor* Find(std::string_view name) const;
+  Result<const RawTensor*> Get(std::string_view name, const Shape& shape) const;
   std::string FileName(std::string_view name) const;
   Result<RecipePtr> Load(const RawTensor& tensor, int64_t rows, int64_t columns) const;
 
   const RawModel& raw_;
-  std::string file_;
   bool gguf_;
   std::span<const NameRule> rules_;
   std::optional<DType> matrix_dtype_;

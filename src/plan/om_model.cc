@@ -125,9 +125,9 @@ Result<std::unique_ptr<OmModel>> LoadOmModel(OmReader reader, const OpRegistry& 
   TBOOST_ASSIGN_OR_RETURN(model->weights, model->reader.Section(kWeightsSection));
   TBOOST_ASSIGN_OR_RETURN(const std::string_view text, model->reader.Section(kGraphSection));
   Result<Graph> graph = ParseGraph(text, ops);
-  if (!graph.ok()) return graph.status().WithContext(fmt::format("{}: graph", name));
+  TBOOST_RETURN_IF_ERROR(FaultOfFile(graph.status(), fmt::format("{}: graph", name)));
   Result<Program> program = PlanProgram(*std::move(graph), model->weights.size());
-  if (!program.ok()) return program.status().WithContext(name);
+  TBOOST_RETURN_IF_ERROR(FaultOfFile(program.status(), name));
   model->program = *std::move(program);
   if (model->reader.Has(kTokenizerSection)) {
     TBOOST_ASSIGN_OR_RETURN(model->tokenizer, model->reader.Section(kTokenizerSection));

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kForever = std::numeric_limits<size_t>::max();
 constexpr uint64_t kSlotAlignment = 64;
+constexpr uint64_t kMostBytes = uint64_t{1} << 62;  // of a value, so that rounding up is safe
 
 // Slots are chosen for a middling step; any step's arena is computed from its own shape.
 constexpr StepShape kTypicalStep{256, 1, 1};
@@ -98,8 +99,19 @@ class Planner {
     if (!OnBuffer(input) || graph_.value(input).type != graph_.value(node.outputs[0]).type)
       return false;
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      if (static_cast<int>(i) != index && node.inputs[i] == input) return false;
+      if (static_cast<int>(i) != index && Overlap(node.inputs[i], input)) return false;
     return deaths_[program_.values[input].buffer] == id;
+  }
+
+  // Whether two values share bytes: views of one buffer may be different columns of it.
+  bool Overlap(ValueId a, ValueId b) const {
+    if (!OnBuffer(a) || !OnBuffer(b)) return false;
+    const ProgramValue &x = program_.values[a], &y = program_.values[b];
+    return x.buffer == y.buffer && x.column < y.column + Width(b) && y.column < x.column + Width(a);
+  }
+
+  int64_t Width(ValueId value) const {
+    return graph_.value(value).type.shape.back().constant().value_or(1);
   }
 
   Status AssignSlots() {
@@ -176,7 +188,8 @@ Result<uint64_t> ValueBytes(const ValueType& type, const SymbolValues& symbols) 
     elements = *product;
   }
   const auto bytes = StorageBytes(type.dtype, elements);
-  if (!bytes) return OutOfRangeError("a value of {} elements is too large", elements);
+  if (!bytes || *bytes > kMostBytes)
+    return OutOfRangeError("a value of {} elements is too large", elements);
   return *bytes;
 }
 

@@ -6,6 +6,7 @@
 #include "src/graph/recipe_builders.h"
 #include "src/import/import_model.h"
 #include "src/ops/activation.h"
+#include "src/ops/columns.h"
 #include "src/ops/ops.h"
 #include "src/passes/pipeline.h"
 #include "src/plan/om_model.h"
@@ -170,6 +171,30 @@ TEST(Program, RandomGraphsNeverOverwriteWhatIsStillRead) {
     const Program program = Must(PlanProgram(RandomGraph(seed), 0));
     Simulation(program).Run();
     ASSERT_FALSE(HasFailure());
+  }
+}
+
+// x and y are columns of one wide value; z = x + y.
+TEST(Program, AViewIsNotWrittenOverAnother) {
+  const ValueType wide{ValueType::Kind::kTensor, DType::kF32, {Dim::Symbol("tokens"), Dim(48)}};
+  for (int64_t x_begin : {0, 8, 24}) {
+    for (int64_t y_begin : {0, 8, 24}) {
+      SCOPED_TRACE(fmt::format("columns from {} and from {}", x_begin, y_begin));
+      Graph graph;
+      const ValueId sum = Must(
+          graph.Add(ops::Add(), "sum", {graph.AddInput("a", wide), graph.AddInput("b", wide)}));
+      const auto columns = [&](int64_t begin) {
+        return Must(graph.Add(ops::Columns(), "columns", {sum},
+                              MakeAttributes(ops::ColumnsAttributes{begin, 24})));
+      };
+      const ValueId x = columns(x_begin), y = columns(y_begin);
+      const ValueId z = Must(graph.Add(ops::Add(), "z", {x, y}));
+      graph.MarkOutput("z", z);
+      const Program program = Must(PlanProgram(std::move(graph), 0));
+      Simulation(program).Run();
+      const bool in_place = program.values[z].buffer == program.values[x].buffer;
+      EXPECT_EQ(in_place, std::abs(x_begin - y_begin) >= 24);
+    }
   }
 }
 

@@ -43,6 +43,14 @@ TEST(ChatTemplate, RendersAsJinja2) {
   EXPECT_GT(compared, 150u);
 }
 
+TEST(ChatTemplate, RemaindersHaveTheSignOfTheDivisor) {
+  const auto got = RenderChatTemplate(
+      "{{ 7 % -3 }} {{ -7 % 3 }} {{ -6 % 3 }} {{ (-9223372036854775807 - 1) % 3 }}",
+      OrderedJson::object());
+  ASSERT_TRUE(got.ok()) << got.status().message();
+  EXPECT_EQ(*got, "-2 2 0 1");
+}
+
 std::string ErrorOf(std::string_view text) {
   const auto got = RenderChatTemplate(text, OrderedJson::object());
   return got.ok() ? "no error" : got.status().message();

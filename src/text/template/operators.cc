@@ -48,8 +48,9 @@ Value Integers(std::string_view op, int64_t a, int64_t b) {
   if (b == 0) throw TemplateError{"division by zero"};
   if (op == "/") return Value(static_cast<double>(a) / static_cast<double>(b));
   if (b == -1 && a == INT64_MIN) throw TemplateError{"integer overflow"};
-  const int64_t quotient = FloorDivide(a, b);
-  return Value(op == "//" ? quotient : a - quotient * b);
+  if (op == "//") return FloorDivide(a, b);
+  const int64_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 Value Reals(std::string_view op, double a, double b) {
