@@ -24,3 +24,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its AVX-512 header trips over these by
 endif()
 # AVX-512's shape in plain C++, linked into kernel tests only.
 set(TBOOST_ISA_FLAGS_emulated -O1 -march=x86-64-v3 -Wno-psabi)
+
+# Kernels are trusted with sizes, not memory: ASan checks their reads, while UBSan and coverage, multiplied by
+# inlining, would take minutes a file.
+if(TBOOST_SANITIZE)
+  foreach(isa IN LISTS TBOOST_ISAS ITEMS emulated)
+    list(APPEND TBOOST_ISA_FLAGS_${isa} -O1 -fno-sanitize=undefined)
+    if(TBOOST_FUZZ)
+      list(APPEND TBOOST_ISA_FLAGS_${isa} -fno-sanitize=fuzzer-no-link)
+    endif()
+  endforeach()
+endif()
