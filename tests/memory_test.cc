@@ -104,7 +104,7 @@ TEST(Memory, DISABLED_Child) {
 }
 
 // The process itself, its libraries and the tokenizer's tables stand beside the weights.
-constexpr double kBesides = 16 * kMebibyte;
+constexpr double kBesides = 0;
 
 TEST(Memory, CompilingAndLoadingHoldNoSecondCopy) {
   TBOOST_SKIP_IF_SANITIZED();

@@ -1,6 +1,7 @@
 #include "src/base/memory_usage.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include "src/base/system_text.h"
@@ -28,5 +29,7 @@ bool ResetPeakMemory() {
   close(fd);
   return done;
 }
+
+void ReturnFreeMemory() { malloc_trim(0); }
 
 }  // namespace tboost

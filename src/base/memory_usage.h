@@ -15,4 +15,8 @@ MemoryUsage ReadMemoryUsage();
 // Lets peak_resident start again from now; false where the system refuses.
 bool ResetPeakMemory();
 
+// Gives memory that was allocated and freed back to the system, before a phase that needs much
+// more.
+void ReturnFreeMemory();
+
 }  // namespace tboost

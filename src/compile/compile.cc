@@ -5,6 +5,7 @@
 #include <iterator>
 #include <new>
 
+#include "src/base/memory_usage.h"
 #include "src/compile/tokenizer.h"
 #include "src/formats/om/layout.h"
 #include "src/import/import_model.h"
@@ -85,11 +86,22 @@ Status KeepValues(Graph& graph, const std::vector<std::string>& names, std::stri
   return OkStatus();
 }
 
+// First of all and in a scope of its own: a vocabulary's tables are as large as a small model's
+// layers.
+Status WriteTokenizer(const ImportedModel& model, OmWriter& writer) {
+  {
+    TBOOST_ASSIGN_OR_RETURN(const std::string tokenizer, BuildTokenizer(model));
+    if (!tokenizer.empty()) TBOOST_RETURN_IF_ERROR(writer.AddSection(kTokenizerSection, tokenizer));
+  }
+  ReturnFreeMemory();
+  return OkStatus();
+}
+
 Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOptions& options) {
   TBOOST_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(path, {.matrix_dtype = options.dtype}));
   TBOOST_RETURN_IF_ERROR(LimitContext(model, options.max_context));
   TBOOST_RETURN_IF_ERROR(KeepValues(model.graph, options.keep, path));
-  TBOOST_ASSIGN_OR_RETURN(const std::string tokenizer, BuildTokenizer(model));
+  TBOOST_RETURN_IF_ERROR(WriteTokenizer(model, writer));
   TBOOST_RETURN_IF_ERROR(model.graph.Compact());
   const std::string source_graph = ToText(model.graph);
 
@@ -104,7 +116,6 @@ Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOpt
       {kManifestSection, manifest.dump(1, ' ', false, Json::error_handler_t::replace)},
       {kSourceGraphSection, source_graph},
       {kGraphSection, ToText(model.graph)},
-      {kTokenizerSection, tokenizer},
       {kChatTemplateSection, model.chat_template}};
   for (const auto& [name, bytes] : sections)
     if (!bytes.empty()) TBOOST_RETURN_IF_ERROR(writer.AddSection(name, bytes));

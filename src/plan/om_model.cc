@@ -11,9 +11,9 @@ namespace tboost {
 namespace {
 
 constexpr uint64_t kConstantAlignment = 64;
-constexpr uint64_t kStripeBytes = uint64_t{1} << 20;
+constexpr uint64_t kStripeBytes = uint64_t{256} << 10;
 
-// Writes constants one after the other, each in stripes of about a mebibyte of rows.
+// Writes constants one after the other, each in stripes of a quarter of a mebibyte of rows.
 class WeightsWriter {
  public:
   WeightsWriter(OmWriter& writer, Graph& graph, const std::vector<MappedFile>& sources,
@@ -47,9 +47,8 @@ class WeightsWriter {
     for (int64_t row = 0; row < recipe->rows; row += stripe) {
       const int64_t rows = std::min(stripe, recipe->rows - row);
       TBOOST_RETURN_IF_ERROR(WriteRows(*recipe, form, row, rows));
-      ReleaseRows(*recipe, row, rows);
+      ReleaseSources();
     }
-    Release(*recipe);
     TBOOST_ASSIGN_OR_RETURN(RecipePtr stored,
                             FileRecipe(0, start, recipe->dtype, recipe->rows, recipe->columns));
     graph_.SetConstant(id, std::move(stored));
@@ -86,20 +85,10 @@ class WeightsWriter {
     return writer_.Append(bytes);
   }
 
-  // A large table is let go as it is read, so that it never lies in memory twice.
-  void ReleaseRows(const Recipe& recipe, int64_t row, int64_t rows) const {
-    if (recipe.kind == Recipe::Kind::kCast) return ReleaseRows(*recipe.inputs[0], row, rows);
-    if (recipe.kind != Recipe::Kind::kFile) return;
-    const uint64_t row_bytes = StorageBytes(recipe.dtype, recipe.columns).value_or(0);
-    sources_[recipe.file].Release(recipe.offset + row * row_bytes, rows * row_bytes);
-  }
-
-  // The pages of the source are not needed again: peak memory stays near what is written.
-  void Release(const Recipe& recipe) const {
-    if (recipe.kind == Recipe::Kind::kFile)
-      sources_[recipe.file].Release(
-          recipe.offset, StorageBytes(recipe.dtype, recipe.rows * recipe.columns).value_or(0));
-    for (const RecipePtr& input : recipe.inputs) Release(*input);
+  // What was read is not needed again, nor what the system mapped around it: no tensor ever lies in
+  // memory twice.
+  void ReleaseSources() const {
+    for (const MappedFile& file : sources_) file.Release(0, file.bytes().size());
   }
 
   OmWriter& writer_;
