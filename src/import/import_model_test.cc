@@ -79,6 +79,8 @@ TEST_F(ImportFolder, ErrorsNameTheFieldOrTensor) {
       {"roberta", "pad_token_id", 1000, kCorrupt, "no position after pad_token_id 1000"},
       {"bert", "num_hidden_layers", 3, kNotFound, "encoder.layer.2.attention.self.query.weight"},
       {"bert", "vocab_size", 121, kCorrupt, "[120, 64], expected [121, 64]"},
+      {"bert", "layer_norm_eps", -1, kCorrupt, "epsilon of norms is -1"},
+      {"bert", "position_embedding_type", "relative_key", kUnsupported, "relative_key"},
       {"bert", "hidden_act", "gelu_best", kUnsupported, "gelu_best"},
       {"llama_tied", "num_key_value_heads", 3, kCorrupt, "num_key_value_heads 3"},
       {"llama_tied", "head_dim", 20, kUnsupported, "head_dim is 20"},
@@ -93,6 +95,12 @@ TEST_F(ImportFolder, ErrorsNameTheFieldOrTensor) {
     EXPECT_THAT(result, FailsWith(test.code, test.message));
     EXPECT_THAT(result, FailsWith(test.code, folder_.path())) << "the file is named";
   }
+  EXPECT_THAT(Import("bert",
+                     [](Json& config) {
+                       config = {{"model_type", "gpt2"}};
+                     }),
+              FailsWith(kUnsupported, "architecture \"gpt2\" is not supported; supported: bert"))
+      << "whatever its sizes are called";
   EXPECT_THAT(ImportModel(folder_ / "nothing", {}), FailsWith(kNotFound, "no such file"));
 }
 

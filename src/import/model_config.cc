@@ -3,6 +3,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "src/import/models/builder.h"
+
 namespace tboost {
 namespace {
 
@@ -134,12 +136,17 @@ Status ReadLayerTypes(const Json& json, std::string_view name, ModelConfig& conf
   return OkStatus();
 }
 
-// What files of an architecture leave unsaid.
-void SetDefaults(ModelConfig& config) {
-  if (config.model_type != "gemma3" && config.model_type != "gemma3_text") return;
+// What files of an architecture leave unsaid. An unknown one ends the reading here: nothing is
+// known of its fields.
+Status SetDefaults(std::string_view name, ModelConfig& config) {
+  TBOOST_ASSIGN_OR_RETURN(const ModelRecord* record,
+                          FindModel(config.model_type, config.gguf, name));
+  config.norm_eps = record->generates ? 1e-6 : 1e-12;
+  if (config.model_type != "gemma3" && config.model_type != "gemma3_text") return OkStatus();
   config.sliding_window_pattern = 6;
   config.rope_theta = 1e6;
   config.rope_local_theta = 1e4;
+  return OkStatus();
 }
 
 // Fills what follows from other fields and checks that the sizes make sense.
@@ -167,7 +174,9 @@ Status Finish(std::string_view name, ModelConfig& config) {
   if (config.num_attention_heads % config.num_key_value_heads != 0)
     return CorruptError("{}: num_attention_heads {} is no multiple of num_key_value_heads {}", name,
                         config.num_attention_heads, config.num_key_value_heads);
-  if (!(config.norm_eps > 0 && config.norm_eps < 1)) config.norm_eps = 1e-12;
+  if (!(config.norm_eps > 0 && config.norm_eps < 1))
+    return CorruptError("{}: the epsilon of norms is {}, expected between 0 and 1", name,
+                        config.norm_eps);
   if (!(config.rope_theta > 0) || !std::isfinite(config.rope_theta))
     return CorruptError("{}: rope_theta is {}", name, config.rope_theta);
   if (config.sliding_layers.empty()) {
@@ -186,13 +195,19 @@ Result<ModelConfig> ConfigFromHf(const Json& config, std::string_view name) {
     return ConfigFromHf(config.at("text_config"), name);
   ModelConfig out;
   TBOOST_ASSIGN_OR_RETURN(out.model_type, JsonRequire<std::string>(config, "model_type", name));
-  SetDefaults(out);
+  TBOOST_RETURN_IF_ERROR(SetDefaults(name, out));
   TBOOST_RETURN_IF_ERROR(ReadHfFields(IntegerFields(), config, name, out));
   TBOOST_RETURN_IF_ERROR(ReadHfFields(RealFields(), config, name, out));
   for (std::string_view key : {"hidden_act", "hidden_activation", "activation"}) {
     if (!out.hidden_act.empty()) break;
     TBOOST_ASSIGN_OR_RETURN(out.hidden_act, JsonGet<std::string>(config, key, "", name));
   }
+  TBOOST_ASSIGN_OR_RETURN(
+      const std::string positions,
+      JsonGet<std::string>(config, "position_embedding_type", "absolute", name));
+  if (positions != "absolute")
+    return UnsupportedError("{}: position_embedding_type \"{}\" (supported: absolute)", name,
+                            positions);
   TBOOST_RETURN_IF_ERROR(ReadHfRope(config, name, out));
   TBOOST_RETURN_IF_ERROR(ReadLayerTypes(config, name, out));
   TBOOST_ASSIGN_OR_RETURN(const bool use_window, JsonGet<bool>(config, "use_sliding_window",
@@ -208,7 +223,7 @@ Result<ModelConfig> ConfigFromGguf(const GgufMetadata& metadata, std::string_vie
   TBOOST_ASSIGN_OR_RETURN(const std::string_view arch,
                           metadata.Require<std::string_view>("general.architecture"));
   out.model_type = arch;
-  SetDefaults(out);
+  TBOOST_RETURN_IF_ERROR(SetDefaults(name, out));
   TBOOST_RETURN_IF_ERROR(ReadGgufFields(IntegerFields(), metadata, arch, out));
   TBOOST_RETURN_IF_ERROR(ReadGgufFields(RealFields(), metadata, arch, out));
   if (out.vocab_size == 0) {
