@@ -29,7 +29,7 @@ Status Reference(const RefCall& call) {
     for (int64_t i = 0; i < x.columns(); ++i) squares += x.row(t)[i] * x.row(t)[i];
     const double length = std::max(std::sqrt(squares), a.eps);
     for (int64_t i = 0; i < x.columns(); ++i)
-      call.outputs[0].row(t)[i] = length > 0 ? x.row(t)[i] / length : 0;
+      call.outputs[0].row(t)[i] = length == 0 ? 0 : x.row(t)[i] / length;
   }
   return OkStatus();
 }
@@ -53,7 +53,7 @@ void NormalizeRows(const L2NormalizeArgs& args, int64_t task, kernels::Scratch) 
     for (int64_t i = 0; i < args.k; ++i) squares += double{x[i]} * double{x[i]};
     const double length = std::max(std::sqrt(squares), args.eps);
     for (int64_t i = 0; i < args.k; ++i)
-      out[i] = length > 0 ? static_cast<float>(x[i] / length) : 0.0f;
+      out[i] = length == 0 ? 0.0f : static_cast<float>(x[i] / length);  // NaN stays NaN
   }
 }
 
