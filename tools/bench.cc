@@ -136,21 +136,24 @@ Status Run(Flags& flags) {
 Action Setup(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   AddModelFlags(app, flags->model);
-  const auto number = [&](const char* name, auto& value, const char* description) {
-    app.add_option(name, value, description)->check(CLI::PositiveNumber)->type_name("N");
+  // Sequences beyond these bounds only fill the memory.
+  constexpr int64_t kMostSequences = 1 << 16, kMostStreams = 256, kMost = 1 << 30;
+  const auto number = [&](const char* name, auto& value, int64_t most, const char* description) {
+    app.add_option(name, value, description)->check(WholeNumber(1, most))->type_name("N");
   };
-  number("--batch", flags->batch, "Embed N sequences at once (case bNsS)");
-  number("--seq", flags->sequence, "Tokens of each of them (default 128)");
+  number("--batch", flags->batch, kMostSequences, "Embed N sequences at once (case bNsS)");
+  number("--seq", flags->sequence, kMost, "Tokens of each of them (default 128)");
   app.add_option("--lengths", flags->lengths,
                  "Embed sequences of these lengths, one a line (case ragged)")
       ->type_name("FILE");
-  number("--prompt", flags->prompt, "Run a prompt of N tokens (case ppN)");
-  number("--streams", flags->streams,
+  number("--prompt", flags->prompt, kMost, "Run a prompt of N tokens (case ppN)");
+  number("--streams", flags->streams, kMostStreams,
          "Decode 64 tokens after 64, N sequences at once (case tg64 or tg64xN, per stream)");
   app.add_flag("--load", flags->load, "Time from process start to the first possible run");
-  number("--reps", flags->repeats.count, "Repetitions (default: as many as fit two seconds)");
+  number("--reps", flags->repeats.count, kMost,
+         "Repetitions (default: as many as fit two seconds)");
   app.add_option("--warmup", flags->repeats.warmup, "Repetitions before those")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0, kMost))
       ->type_name("N")
       ->capture_default_str();
   app.add_flag("--explain", flags->explain,

@@ -105,8 +105,9 @@ Status Run(Flags& flags) {
   StdinLines lines;
   for (;;) {
     if (terminal) std::fputs("> ", stderr);
-    const std::optional<std::string> line = lines.Next();
+    std::optional<std::string> line = lines.Next();
     if (!line) return lines.status();
+    if (line->ends_with('\r')) line->pop_back();
     if (line->empty()) continue;
     if (line->front() == '/') {
       if (!RunCommand(conversation, *line)) return OkStatus();

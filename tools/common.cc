@@ -10,14 +10,29 @@
 
 #include "src/base/file.h"
 #include "src/base/memory_usage.h"
+#include "src/compile/compile.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
 
 namespace tboost {
 
+CLI::Validator WholeNumber(int64_t least, int64_t most) {
+  const auto check = [least, most](const std::string& text) {
+    int64_t value = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, value);
+    const bool valid = error == std::errc() && end == last && least <= value && value <= most;
+    if (valid) return std::string();
+    const bool bounded = most < std::numeric_limits<int64_t>::max();
+    return fmt::format("expected a whole number from {}{}, got {}", least,
+                       bounded ? fmt::format(" to {}", most) : "", text);
+  };
+  return CLI::Validator(check, "");
+}
+
 void AddThreadsFlag(CLI::App& app, int& threads) {
   app.add_option("--threads", threads, "Threads (default: what this process may use)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
 }
 
@@ -31,7 +46,7 @@ void AddDTypeFlag(CLI::App& app, std::string& dtype) {
 void AddMaxContextFlag(CLI::App& app, int64_t& max_context) {
   app.add_option("--max-context", max_context,
                  "Tokens of one sequence, prompt and answer together (default: the model's)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
 }
 
@@ -46,6 +61,8 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
 
 Result<LoadedModel> LoadModel(const ModelFlags& flags, int64_t max_sequences) {
   const auto start = std::chrono::steady_clock::now();
+  if (flags.dtype != "keep" && IsOmFile(flags.path))
+    return InvalidArgumentError("{}: --dtype is chosen when an .om is compiled", flags.path);
   LoadedModel loaded;
   TBOOST_ASSIGN_OR_RETURN(loaded.runtime, Runtime::Create({.threads = flags.threads}));
   ProgressBar bar("loading");

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct ModelFlags {
   std::string dtype = "keep";
   int64_t max_context = 0;
 };
+// Checks that an option's value is a whole number from `least` to `most`.
+CLI::Validator WholeNumber(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 void AddThreadsFlag(CLI::App& app, int& threads);
 void AddDTypeFlag(CLI::App& app, std::string& dtype);
 void AddMaxContextFlag(CLI::App& app, int64_t& max_context);

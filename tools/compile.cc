@@ -42,6 +42,10 @@ Status PrintSummary(const Flags& flags, const Json& manifest) {
 Status Run(Flags& flags) {
   if (IsOmFile(flags.model.path))
     return InvalidArgumentError("{}: this is an .om already", flags.model.path);
+  std::error_code error;
+  const uint64_t replaced = std::filesystem::file_size(flags.output, error);
+  if (!error && replaced > 0 && !IsOmFile(flags.output))
+    return InvalidArgumentError("{}: exists and is no .om file", flags.output);
   CompileOptions& options = flags.options;
   if (flags.model.dtype != "keep") options.dtype = DTypeFromName(flags.model.dtype);
   options.max_context = flags.model.max_context;

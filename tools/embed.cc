@@ -2,6 +2,7 @@
 #include "tboost/embed.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "src/formats/npy/npy.h"
@@ -49,13 +50,23 @@ class Writer {
   virtual Status Finish() { return OkStatus(); }
 };
 
-// JSON lines to a file or to standard output. Numbers have as many digits as tell the float apart.
+// Numbers have as many digits as tell the float apart; JSON has no NaN and no infinity.
+std::string JsonNumbers(std::span<const float> values) {
+  std::string out;
+  for (float value : values) {
+    if (!out.empty()) out += ',';
+    out += std::isfinite(value) ? fmt::format("{}", value) : "null";
+  }
+  return out;
+}
+
+// JSON lines to a file or to standard output.
 class JsonWriter : public Writer {
  public:
   explicit JsonWriter(std::optional<AtomicFile> file) : file_(std::move(file)) {}
   Status Write(size_t index, const Embedding& embedding) override {
     const std::string line = fmt::format("{{\"index\":{},\"tokens\":{},\"embedding\":[{}]}}\n",
-                                         index, embedding.tokens, fmt::join(embedding.values, ","));
+                                         index, embedding.tokens, JsonNumbers(embedding.values));
     if (file_) return file_->Write(line);
     Print(line);
     return OkStatus();
@@ -158,7 +169,7 @@ Action Setup(CLI::App& app) {
       ->type_name("TEXT");
   app.add_option("--max-length", flags->options.max_length,
                  "Cut texts at so many tokens (default: as the model's files say)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
   app.add_flag("--stats", flags->stats, "Print speed and memory to standard error when done");
   return [flags] { return Run(*flags); };

@@ -113,7 +113,7 @@ Action Setup(CLI::App& app) {
   app.add_option("FILE", flags->file, "The text; \"-\": standard input")->required()->type_name("");
   app.add_option("--context", flags->context,
                  "Tokens of a window; each is scored from nothing (default: the model's context)")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N");
   app.add_option("--logits", flags->logits, "Write the logits after every token (.npy)")
       ->type_name("FILE");

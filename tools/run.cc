@@ -152,7 +152,7 @@ const Command kRunCommand = {
     "run", "Run a model on raw tensors",
     "  tboost run smollm2.om --input ids.npy --output logits=logits.npy\n"
     "  tboost run minilm.om -i input_ids=ids.npy -i token_type_ids=types.npy -o out\n"
-    "  tboost run minilm.om -i ids.npy -o out --keep encoder.layer.0.output\n",
+    "  tboost run minilm.om -i ids.npy -o out --keep encoder.layer.0.output.dense\n",
     Setup};
 
 }  // namespace tboost

@@ -1,5 +1,7 @@
 #include "tools/sampling_flags.h"
 
+#include "tools/common.h"
+
 namespace tboost {
 
 void AddGenerateFlags(CLI::App& app, GenerateOptions& options) {
@@ -8,7 +10,7 @@ void AddGenerateFlags(CLI::App& app, GenerateOptions& options) {
     app.add_option(name, value, description)->type_name("N")->capture_default_str();
   };
   app.add_option("-n,--max-tokens", options.max_tokens, "Stop after so many tokens")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber(0))
       ->type_name("N")
       ->capture_default_str();
   number("--temperature", s.temperature, "0: always the likeliest token; higher: more varied");
