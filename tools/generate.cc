@@ -8,6 +8,7 @@
 #include "src/formats/npy/npy.h"
 #include "tools/command.h"
 #include "tools/common.h"
+#include "tools/progress.h"
 #include "tools/sampling_flags.h"
 #include "tools/signals.h"
 
@@ -96,6 +97,11 @@ Status Run(Flags& flags) {
     };
   }
   flags.options.cancel = &Interrupted();
+  std::optional<ProgressBar> reading(std::in_place, "reading the prompt");
+  flags.options.on_prefill = [&](int64_t done, int64_t total) {
+    reading->Update(static_cast<uint64_t>(done), static_cast<uint64_t>(total));
+    if (done == total) reading.reset();  // wiped before the answer begins
+  };
   Generator generator(model);
   TBOOST_ASSIGN_OR_RETURN(const Generation generation,
                           generator.Generate(prompt_ids, flags.options));

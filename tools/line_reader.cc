@@ -34,9 +34,9 @@ std::optional<std::string> StdinLines::Next() {
     const ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
     if (n > 0) {
       buffer_.append(bytes, static_cast<size_t>(n));
-    } else if (n == 0) {
+    } else if (n == 0 && !Interrupted().cancelled()) {
       ended_ = true;
-    } else if (errno != EINTR) {
+    } else if (n < 0 && errno != EINTR) {
       status_ = IoError("cannot read standard input");
       return std::nullopt;
     } else if (Interrupted().cancelled()) {

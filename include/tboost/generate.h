@@ -34,6 +34,8 @@ struct GenerateOptions {
   // Where set, must outlive the call. Cancel() ends the answer: what there is of it is returned,
   // with kCancelled as its finish_reason.
   const CancelToken* cancel = nullptr;
+  // Called after each part of the prompt with tokens done and tokens in all.
+  std::function<void(int64_t done, int64_t total)> on_prefill = {};
   // Called with each piece of text as it becomes final: whole code points, nothing that may turn
   // out to be part of a stop string. Returning false ends the generation ("cancelled").
   std::function<bool(std::string_view text)> on_text = {};

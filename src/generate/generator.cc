@@ -46,7 +46,7 @@ struct Generator::State {
   int64_t ReuseCommonPrefix(std::span<const int32_t> prompt);
   Status Step(std::span<const int32_t> step, std::span<const int32_t> rows,
               const CancelToken* cancel, FunctionRef<Status(const float*)> read);
-  Status Prefill(std::span<const int32_t> rest, const CancelToken* cancel,
+  Status Prefill(std::span<const int32_t> rest, const GenerateOptions& options,
                  std::vector<float>& logits);
 };
 
@@ -93,18 +93,21 @@ Status Generator::State::Step(std::span<const int32_t> step, std::span<const int
   return OkStatus();
 }
 
-Status Generator::State::Prefill(std::span<const int32_t> rest, const CancelToken* cancel,
+Status Generator::State::Prefill(std::span<const int32_t> rest, const GenerateOptions& options,
                                  std::vector<float>& logits) {
+  const size_t total = rest.size();
   const auto chunk = static_cast<size_t>(model.StepTokens());
   while (!rest.empty()) {
     const std::span<const int32_t> step = rest.first(std::min(chunk, rest.size()));
     rest = rest.subspan(step.size());
     // One row a chunk keeps the shape of full chunks the same; only the last one's is read.
     const int32_t row = static_cast<int32_t>(step.size()) - 1;
-    TBOOST_RETURN_IF_ERROR(Step(step, {&row, 1}, cancel, [&](const float* data) {
+    TBOOST_RETURN_IF_ERROR(Step(step, {&row, 1}, options.cancel, [&](const float* data) {
       if (rest.empty()) logits.assign(data, data + model.vocab_size);
       return OkStatus();
     }));
+    if (options.on_prefill)
+      options.on_prefill(static_cast<int64_t>(total - rest.size()), static_cast<int64_t>(total));
   }
   return OkStatus();
 }
@@ -190,7 +193,7 @@ Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
 
   std::vector<float> logits;
   const auto start = std::chrono::steady_clock::now();
-  Status status = s.Prefill(prompt_ids.subspan(out.reused_tokens), options.cancel, logits);
+  Status status = s.Prefill(prompt_ids.subspan(out.reused_tokens), options, logits);
   out.prefill_seconds = SecondsSince(start);
   const auto decode_start = std::chrono::steady_clock::now();
   out.finish_reason = FinishReason::kLength;
