@@ -148,7 +148,7 @@ Result<std::string_view> EvaluateRecipeRows(const Recipe& recipe, int64_t first,
                                             SourceBytes source, std::string& storage) {
   TBOOST_ASSIGN_OR_RETURN(const uint64_t row_bytes, RecipeRowBytes(recipe));
   if (first < 0 || count < 0 || first > recipe.rows || count > recipe.rows - first)
-    return OutOfRangeError("recipe: rows {} to {} of {}", first, first + count, recipe.rows);
+    return OutOfRangeError("recipe: {} rows from {} on, of {}", count, first, recipe.rows);
   if (count == 0 || row_bytes == 0) return std::string_view();
   if (recipe.kind == Recipe::Kind::kFile || recipe.kind == Recipe::Kind::kInline)
     return StoredRows(recipe, first * row_bytes, count * row_bytes, source);

@@ -100,7 +100,8 @@ inline AttentionProblem::AttentionProblem(const AttentionShape& shape, std::vect
                                           uint64_t seed, float query_scale)
     : shape_(shape), offsets_{0} {
   for (int length : lengths) offsets_.push_back(offsets_.back() + length);
-  data_.resize(static_cast<size_t>(offsets_.back()) * q_stride());
+  // One row more than there are tokens: q, k and v of none have an address too.
+  data_.resize((static_cast<size_t>(offsets_.back()) + 1) * q_stride());
   const HashRandom random(seed, "attention");
   for (size_t i = 0; i < data_.size(); ++i) {
     const bool query = static_cast<int>(i % q_stride()) < row();
@@ -113,7 +114,7 @@ inline AttentionProblem AttentionProblem::Alone(int sequence) const {
   alone.shape_ = shape_;
   alone.offsets_ = {0, offsets_[sequence + 1] - offsets_[sequence]};
   alone.data_.assign(data_.begin() + offsets_[sequence] * q_stride(),
-                     data_.begin() + offsets_[sequence + 1] * q_stride());
+                     data_.begin() + (offsets_[sequence + 1] + 1) * q_stride());
   return alone;
 }
 
