@@ -103,8 +103,8 @@ TEST(Memory, DISABLED_Child) {
   ASSERT_EQ(write(out, &report, sizeof(report)), static_cast<ssize_t>(sizeof(report)));
 }
 
-// The process itself, its libraries and the tokenizer's tables stand beside the weights.
-constexpr double kBesides = 0;
+// How many pages of libraries are resident differs between systems.
+constexpr double kSystemVaries = 2 * kMebibyte;
 
 TEST(Memory, CompilingAndLoadingHoldNoSecondCopy) {
   TBOOST_SKIP_IF_SANITIZED();
@@ -112,9 +112,9 @@ TEST(Memory, CompilingAndLoadingHoldNoSecondCopy) {
   for (const char* name : {kSmolLm, kMiniLm}) {
     TBOOST_REQUIRE_MODEL(name);
     const Report compile = RunChild(fmt::format("compile {} {}", RealModel(name), folder / "m.om"));
-    EXPECT_LE(compile.peak, 1.15 * compile.weights + kBesides) << name;
+    EXPECT_LE(compile.peak, 1.15 * compile.weights + kSystemVaries) << name;
     const Report load = RunChild(fmt::format("load {}", RealModel(name)));
-    EXPECT_LE(load.peak, 1.15 * load.weights + kBesides) << name;
+    EXPECT_LE(load.peak, 1.15 * load.weights + kSystemVaries) << name;
     EXPECT_GE(load.peak, load.weights) << name << ": measured nothing";
   }
 }
