@@ -22,9 +22,10 @@ demo: deps $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target tboost_program
 	@python3 scripts/demo.py $(BUILD)/tboost
 
-check: ## layers and lengths
+check: ## layers, lengths, format
 	@python3 .ci/check_layers.py
 	@python3 .ci/check_lengths.py
+	@git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror && echo "format: as .clang-format has it"
 
 test: build check
 	@TBOOST_REQUIRE_MODELS=1 ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
