@@ -199,8 +199,10 @@ void Executor::Execute(Binding& binding, const CancelToken* cancel) {
   runtime_.pool->Run([&](Worker& worker) {
     const Buffer& memory = runtime_.scratch[worker.index()];
     const kernels::Scratch scratch{memory.data(), memory.size()};
+    const bool measured = profile_enabled_ && worker.index() == 0;
+    std::chrono::steady_clock::time_point start;
     for (size_t i = 0; i < binding.calls.size(); ++i) {
-      const auto start = std::chrono::steady_clock::now();
+      if (measured) start = std::chrono::steady_clock::now();
       const KernelCall& call = binding.calls[i];
       const int64_t tasks = binding.tasks[i];
       const auto run = [&](int64_t task) { call.invoke(call.fn, call.args.data(), task, scratch); };
@@ -212,7 +214,7 @@ void Executor::Execute(Binding& binding, const CancelToken* cancel) {
         for (int64_t t = counter.Next(); t < tasks && !stopped(); t = counter.Next()) run(t);
       }
       worker.Barrier();
-      if (profile_enabled_ && worker.index() == 0) {
+      if (measured) {
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
         StepProfile& step = profile_[binding.call_nodes[i]];
         step.kernel = call.kernel;
