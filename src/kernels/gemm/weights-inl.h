@@ -207,29 +207,4 @@ struct Q6_KWeights {
   }
 };
 
-// visit(Weights{}) for the format of `dtype`.
-template <class Visit>
-TBOOST_INLINE void WithWeights(DType dtype, const Visit& visit) {
-  switch (dtype) {
-    case DType::kF16:
-      return visit(HalfWeights<DType::kF16>{});
-    case DType::kBF16:
-      return visit(HalfWeights<DType::kBF16>{});
-    case DType::kQ8_0:
-      return visit(Q8_0Weights{});
-    case DType::kQ4_0:
-      return visit(NibbleWeights<DType::kQ4_0>{});
-    case DType::kQ4_1:
-      return visit(NibbleWeights<DType::kQ4_1>{});
-    case DType::kQ5_0:
-      return visit(Q5_0Weights{});
-    case DType::kQ4_K:
-      return visit(NibbleWeights<DType::kQ4_K>{});
-    case DType::kQ6_K:
-      return visit(Q6_KWeights{});
-    default:
-      return visit(F32Weights{});
-  }
-}
-
 }  // namespace tboost::kernels::TBOOST_ISA

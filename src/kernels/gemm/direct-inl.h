@@ -1,0 +1,96 @@
+// The kernels of one weight format, made from its description (weights-inl.h). Included by ISA
+// sources only.
+#pragma once
+
+#include "src/kernels/gemm/direct.h"
+#include "src/kernels/gemm/weights-inl.h"
+
+namespace tboost::kernels::TBOOST_ISA {
+
+template <class Weights>
+constexpr int DirectPanels(int rows) {
+  constexpr int kMost = Weights::kGroup > 2 && kVectorRegisters < 32 ? 2 : kDirectPanels;
+  return kDirectSums / rows < kMost ? kDirectSums / rows : kMost;
+}
+
+// Quantised weights are fetched this far ahead of the decoding, which is too slow to run ahead
+// itself.
+inline constexpr int64_t kPrefetchBytes = 2048;
+
+// Fetches a chunk's bytes, kPrefetchBytes ahead, of each of P panels; behind a panel's end those of
+// the panel that the next call starts with.
+template <class Weights, int P>
+TBOOST_INLINE void PrefetchPanels(const MicroKernelCall& call, int64_t k) {
+  int64_t offset = (call.k_first + k) / kChunk * Weights::kChunkBytes + kPrefetchBytes;
+  if (offset >= call.panel_stride) offset += (P - 1) * call.panel_stride;
+  for (int p = 0; p < P; ++p)
+    for (int64_t line = 0; line < Weights::kChunkBytes; line += 64)
+      Prefetch(call.panels + p * call.panel_stride + offset + line);
+}
+
+// sums[p][r] += rows[r][k] * W[p][k], k ascending.
+template <class Weights, int R, int P>
+void RunDirectKernel(const MicroKernelCall& call) {
+  F32x16 sums[R][P];
+  StartSums(call, sums);
+  const float* row = call.rows;
+  for (int64_t k = 0; k < call.k_count; k += kChunk) {
+    if constexpr (Weights::kGroup > 2) PrefetchPanels<Weights, P>(call, k);
+    typename Weights::Head heads[P];
+    Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA {
+      Weights::At(call.panels + p * call.panel_stride, call.k_first + k, heads[p]);
+    });
+    const int64_t left = call.k_count - k < kChunk ? call.k_count - k : kChunk;
+    const int64_t groups = (left + Weights::kGroup - 1) / Weights::kGroup;
+    const float* element = row;
+    for (int64_t g = 0; g < groups; ++g, element += Weights::kGroup) {
+      typename Weights::Group group[P];
+      Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA { Weights::Read(heads[p], g, group[p]); });
+      Unroll<Weights::kGroup>([&](auto j) TBOOST_INLINE_LAMBDA {
+        F32x16 w[P];
+        Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA {
+          w[p] = Weights::template Value<j>(heads[p], group[p]);
+        });
+        Unroll<R>([&](auto r) TBOOST_INLINE_LAMBDA {
+          const F32x16 a = Set1(element[r * kChunk + j]);
+          Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA { sums[r][p] = Fma(a, w[p], sums[r][p]); });
+        });
+      });
+    }
+    row += R * kChunk;
+  }
+  StoreSums(sums, call);
+}
+
+template <class Weights>
+void DecodePanel(const char* panel, int64_t k_first, int64_t count, float* w) {
+  for (int64_t k = 0; k < count; k += kChunk) {
+    typename Weights::Head head;
+    Weights::At(panel, k_first + k, head);
+    const int64_t left = count - k < kChunk ? count - k : kChunk;
+    for (int64_t g = 0; g * Weights::kGroup < left; ++g) {
+      typename Weights::Group group;
+      Weights::Read(head, g, group);
+      Unroll<Weights::kGroup>([&](auto j) TBOOST_INLINE_LAMBDA {
+        Store(Weights::template Value<j>(head, group), w + j * kVectorLanes);
+      });
+      w += Weights::kGroup * kVectorLanes;
+    }
+  }
+}
+
+template <class Weights>
+constexpr WeightFormat MakeFormat() {
+  WeightFormat format = {};
+  format.dtype = Weights::kDType;
+  Unroll<kDirectRows>([&](auto r) {
+    constexpr int kPanels = DirectPanels<Weights>(r + 1);
+    format.direct_panels[r] = kPanels;
+    Unroll<kPanels>([&](auto p) { format.direct[r][p] = &RunDirectKernel<Weights, r + 1, p + 1>; });
+  });
+  if constexpr (Weights::kDType != DType::kF32) format.decode = &DecodePanel<Weights>;
+  format.group = Weights::kGroup;
+  return format;
+}
+
+}  // namespace tboost::kernels::TBOOST_ISA
