@@ -25,13 +25,22 @@ set(TBOOST_ISA_FLAGS_avx512 -O3 -march=x86-64-v4 -mprefer-vector-width=512)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # its AVX-512 header trips over these by itself
   list(APPEND TBOOST_ISA_FLAGS_avx512 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
+# Variants of them: the base first, then more instructions. Of a variant only the kernels that its folder's
+# variants.inc lists are compiled; a source sees TBOOST_ISA_NAME=1 for the variant and all that it builds on.
+set(TBOOST_VARIANTS avx2_vnni avx512_vnni avx512_bf16)
+set(TBOOST_VARIANT_OF_avx2_vnni avx2)
+set(TBOOST_VARIANT_OF_avx512_vnni avx512)
+set(TBOOST_VARIANT_OF_avx512_bf16 avx512 avx512_vnni)
+set(TBOOST_ISA_FLAGS_avx2_vnni ${TBOOST_ISA_FLAGS_avx2} -mavxvnni)
+set(TBOOST_ISA_FLAGS_avx512_vnni ${TBOOST_ISA_FLAGS_avx512} -mavx512vnni)
+set(TBOOST_ISA_FLAGS_avx512_bf16 ${TBOOST_ISA_FLAGS_avx512_vnni} -mavx512bf16)
 # AVX-512's shape in plain C++, linked into kernel tests only.
 set(TBOOST_ISA_FLAGS_emulated -O1 -march=x86-64-v3 -Wno-psabi)
 
 # Kernels are trusted with sizes, not memory: ASan checks their reads, while UBSan and coverage, multiplied by
 # inlining, would take minutes a file.
 if(TBOOST_SANITIZE)
-  foreach(isa IN LISTS TBOOST_ISAS ITEMS emulated)
+  foreach(isa IN LISTS TBOOST_ISAS TBOOST_VARIANTS ITEMS emulated)
     list(APPEND TBOOST_ISA_FLAGS_${isa} -O1 -fno-sanitize=undefined)
     if(TBOOST_FUZZ)
       list(APPEND TBOOST_ISA_FLAGS_${isa} -fno-sanitize=fuzzer-no-link)

@@ -44,7 +44,7 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 
   int threads() const;                // the caller's own included
-  std::string isa() const;            // of the kernels in use: "baseline", "avx2", "avx512"
+  std::string isa() const;            // of the kernels in use: "baseline", "avx2", "avx512_vnni"...
   std::string thread_reason() const;  // why that many threads, for people
 
   struct State;  // internal

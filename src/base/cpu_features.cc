@@ -12,9 +12,14 @@
 namespace tboost {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"baseline", "avx2", "avx512"};  // as in Isa
+constexpr std::array<std::string_view, 6> kNames = {  // as in Isa
+    "baseline", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16"};
+constexpr std::array<Isa, kNames.size()> kIsas = {
+    Isa::kBaseline, Isa::kAvx2, Isa::kAvx2Vnni, Isa::kAvx512, Isa::kAvx512Vnni, Isa::kAvx512Bf16};
 
 }  // namespace
+
+std::span<const Isa> AllIsas() { return kIsas; }
 
 std::string_view IsaName(Isa isa) { return kNames[static_cast<size_t>(isa)]; }
 
@@ -73,29 +78,43 @@ CpuFeatures ReadCpuFeatures() {
   return features;
 }
 
-Isa DetectIsa() {
+std::vector<Isa> DetectIsas() {
   const CpuFeatures features = ReadCpuFeatures();
   // x86-64-v3 also has BMI1, BMI2, LZCNT and MOVBE, which compilers use as they please.
   const Leaf leaf1 = ReadLeaf(1, 0), leaf7 = ReadLeaf(7, 0), extended = ReadLeaf(0x80000001, 0);
   const bool integer = (leaf7.ebx >> 3 & 1) && (leaf7.ebx >> 8 & 1) && (extended.ecx >> 5 & 1) &&
                        (leaf1.ecx >> 22 & 1);
-  if (!(features.avx2 && features.fma && features.f16c && integer)) return Isa::kBaseline;
-  return features.avx512 ? Isa::kAvx512 : Isa::kAvx2;
+  std::vector<Isa> isas = {Isa::kBaseline};
+  if (!(features.avx2 && features.fma && features.f16c && integer)) return isas;
+  isas.push_back(Isa::kAvx2);
+  if (features.avx_vnni) isas.push_back(Isa::kAvx2Vnni);
+  if (features.avx512) isas.push_back(Isa::kAvx512);
+  if (features.avx512_vnni) isas.push_back(Isa::kAvx512Vnni);
+  if (features.avx512_vnni && features.avx512_bf16) isas.push_back(Isa::kAvx512Bf16);
+  return isas;
 }
 #else
 CpuFeatures ReadCpuFeatures() { return {}; }
-Isa DetectIsa() { return Isa::kBaseline; }
+std::vector<Isa> DetectIsas() { return {Isa::kBaseline}; }
 #endif
 
-Result<Isa> SelectedIsa() {
-  const Isa detected = DetectIsa();
+Isa DetectIsa() { return DetectIsas().back(); }
+
+Result<std::vector<Isa>> SelectedIsas() {
+  std::vector<Isa> isas = DetectIsas();
   const char* cap = std::getenv("TBOOST_MAX_ISA");
-  if (cap == nullptr || *cap == '\0') return detected;
+  if (cap == nullptr || *cap == '\0') return isas;
   const std::optional<Isa> isa = IsaFromName(cap);
   if (!isa)
     return InvalidArgumentError("TBOOST_MAX_ISA must be one of {}, got \"{}\"",
                                 fmt::join(kNames, ", "), cap);
-  return std::min(detected, *isa);
+  std::erase_if(isas, [&](Isa other) { return other > *isa; });
+  return isas;
+}
+
+Result<Isa> SelectedIsa() {
+  TBOOST_ASSIGN_OR_RETURN(const std::vector<Isa> isas, SelectedIsas());
+  return isas.back();
 }
 
 }  // namespace tboost

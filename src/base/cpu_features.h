@@ -2,17 +2,21 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "src/base/status.h"
 
 namespace tboost {
 
-// The sets that kernels are compiled for, in order of capability: x86-64-v2, x86-64-v3 (AVX2, FMA,
-// F16C), x86-64-v4 (AVX-512 F, BW, CD, DQ, VL).
-enum class Isa { kBaseline, kAvx2, kAvx512 };
+// The sets that kernels are compiled for, in order of preference: x86-64-v2; x86-64-v3 (AVX2, FMA,
+// F16C), also with AVX-VNNI; x86-64-v4 (AVX-512 F, BW, CD, DQ, VL), also with AVX512-VNNI, and with
+// AVX512-VNNI and AVX512-BF16. A processor need not have all that come before its best.
+enum class Isa { kBaseline, kAvx2, kAvx2Vnni, kAvx512, kAvx512Vnni, kAvx512Bf16 };
 
-// "baseline", "avx2", "avx512".
+std::span<const Isa> AllIsas();  // in that order
+// "baseline", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16".
 std::string_view IsaName(Isa isa);
 std::optional<Isa> IsaFromName(std::string_view name);
 
@@ -28,11 +32,13 @@ struct CpuFeatures {
 // Reads cpuid; cheap enough to call anywhere but in a loop.
 CpuFeatures ReadCpuFeatures();
 
-// The best set that the processor runs.
+// The sets that the processor runs, in order of preference; kBaseline at least. The best of them.
+std::vector<Isa> DetectIsas();
 Isa DetectIsa();
 
-// DetectIsa(), or the lesser set that the environment variable TBOOST_MAX_ISA names; an error,
-// which lists the names, where it names none.
+// Of those the ones up to the set that the environment variable TBOOST_MAX_ISA names, or all where
+// it is not set; an error, which lists the names, where it names none. The best of them.
+Result<std::vector<Isa>> SelectedIsas();
 Result<Isa> SelectedIsa();
 
 }  // namespace tboost

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tboost {
@@ -22,8 +23,7 @@ class MaxIsa {
 };
 
 TEST(CpuFeaturesTest, NamesRoundTrip) {
-  for (Isa isa : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512})
-    EXPECT_EQ(IsaFromName(IsaName(isa)), isa);
+  for (Isa isa : AllIsas()) EXPECT_EQ(IsaFromName(IsaName(isa)), isa);
   EXPECT_FALSE(IsaFromName("AVX2").has_value());
 }
 
@@ -53,11 +53,19 @@ TEST(CpuFeaturesTest, TheVariableCapsTheIsa) {
     const MaxIsa cap("avx2");
     EXPECT_EQ(*SelectedIsa(), std::min(DetectIsa(), Isa::kAvx2));
   }
+  for (Isa isa : AllIsas()) {
+    const MaxIsa cap(std::string(IsaName(isa)).c_str());
+    const std::vector<Isa> detected = DetectIsas(), selected = *SelectedIsas();
+    EXPECT_TRUE(std::ranges::is_sorted(detected));
+    EXPECT_LE(selected.back(), isa);
+    for (Isa other : detected) EXPECT_EQ(std::ranges::count(selected, other), other <= isa);
+  }
   const MaxIsa cap("avx3");
   const Result<Isa> isa = SelectedIsa();
   ASSERT_FALSE(isa.ok());
   EXPECT_EQ(isa.status().message(),
-            "TBOOST_MAX_ISA must be one of baseline, avx2, avx512, got \"avx3\"");
+            "TBOOST_MAX_ISA must be one of baseline, avx2, avx2_vnni, avx512, "
+            "avx512_vnni, avx512_bf16, got \"avx3\"");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What tests of kernels share: the tables to test, and a kernel run whole on this thread.
 #pragma once
 
+#include <algorithm>
 #include <ostream>
 #include <vector>
 
@@ -9,9 +10,22 @@
 
 namespace tboost::kernels {
 
+// Tables of the variants that this machine has (up to TBOOST_MAX_ISA).
+const std::vector<const KernelTable*>& TestedVariants();
 // Tables of every instruction set that this machine has (up to TBOOST_MAX_ISA) and of AVX-512's
-// emulation. Prints NOT RUN for the others, once.
+// emulation. Prints NOT RUN for the others, once. Without the variants (variants.inc), whose
+// kernels are mostly those of another table.
 const std::vector<const KernelTable*>& TestedTables();
+// And the variants that have their own code for the kernel, a member of KernelTable.
+template <class Function>
+std::vector<const KernelTable*> TestedTables(Function KernelTable::*kernel) {
+  std::vector<const KernelTable*> tables = TestedTables();
+  for (const KernelTable* variant : TestedVariants()) {
+    const auto same = [&](const KernelTable* table) { return table->*kernel == variant->*kernel; };
+    if (std::ranges::none_of(tables, same)) tables.push_back(variant);
+  }
+  return tables;
+}
 // AVX-512 and its emulation, which give equal bits; empty where AVX-512 is missing.
 std::vector<const KernelTable*> TablesOfEqualBits();
 

@@ -196,11 +196,11 @@ bool SameBits(const Results& a, const Results& b) {
 }
 
 std::vector<const kernels::KernelTable*> MachineTables() {
-  const Result<Isa> highest = SelectedIsa();
-  EXPECT_TRUE(highest.ok());
+  const Result<std::vector<Isa>> isas = SelectedIsas();
+  EXPECT_TRUE(isas.ok());
   std::vector<const kernels::KernelTable*> tables;
-  for (Isa isa : {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512})
-    if (highest.ok() && isa <= *highest) tables.push_back(&kernels::Kernels(isa));
+  if (!isas.ok()) return tables;
+  for (Isa isa : *isas) tables.push_back(&kernels::Kernels(isa));
   return tables;
 }
 
