@@ -20,6 +20,7 @@
 #include "src/ops/ops.h"
 #include "src/runtime/executor.h"
 #include "tboost/runtime.h"
+#include "tests/real_model.h"
 
 namespace tboost::testing {
 
@@ -80,20 +81,6 @@ double LargestDifference(const A& a, const B& b) {
 inline std::unique_ptr<Runtime> MakeRuntime(int threads = 2) {
   return Must(Runtime::Create({.threads = threads}));
 }
-
-// A file or folder of models/, or "" where it is missing. Tests then fail where
-// TBOOST_REQUIRE_MODELS is 1, else say that they did not run (TBOOST_REQUIRE_MODEL below).
-inline std::string RealModel(std::string_view name) {
-  const std::string path = SourcePath("models/") + std::string(name);
-  return std::filesystem::exists(path) ? path : "";
-}
-#define TBOOST_REQUIRE_MODEL(name)                                         \
-  if (::tboost::testing::RealModel(name).empty()) {                        \
-    const char* required = std::getenv("TBOOST_REQUIRE_MODELS");           \
-    if (required && std::string_view(required) == "1")                     \
-      FAIL() << "models/" << (name) << " is missing; `make deps` gets it"; \
-    GTEST_SKIP() << "NOT RUN: models/" << (name) << " is missing";         \
-  }
 
 inline constexpr std::string_view kTinyModels[] = {
     "bert",         "roberta",          "distilbert", "llama_tied", "llama_llama3",

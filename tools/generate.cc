@@ -105,7 +105,8 @@ Status Run(Flags& flags) {
   Generator generator(model);
   TBOOST_ASSIGN_OR_RETURN(const Generation generation,
                           generator.Generate(prompt_ids, flags.options));
-  if (logits) TBOOST_RETURN_IF_ERROR(logits->Finish());
+  // Of an interrupted run no file stays: it would look whole.
+  if (logits && !Interrupted().cancelled()) TBOOST_RETURN_IF_ERROR(logits->Finish());
   if (flags.json) {
     PrintJson(ToJson(generation, prompt_ids, loaded.load_ms));
   } else {

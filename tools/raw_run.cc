@@ -41,7 +41,8 @@ Status NoSuchValue(const Graph& graph, const std::string& name) {
   std::partial_sort(close.begin(), close.begin() + static_cast<ptrdiff_t>(shown), close.end());
   std::string list;
   for (size_t i = 0; i < shown; ++i) list += fmt::format("\n  {}", close[i].second);
-  return NotFoundError("the optimised graph has no value {}; the closest names are{}", name, list);
+  return InvalidArgumentError("the optimised graph has no value {}; the closest names are{}", name,
+                              list);
 }
 
 // The model's program, planned again with the values of `keep` as outputs.

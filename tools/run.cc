@@ -115,7 +115,7 @@ Status Run(Flags& flags) {
   for (const auto& [name, path] : destination.files) {
     const auto same = [&, n = name](const RawOutput& output) { return output.name == n; };
     if (std::none_of(outputs.begin(), outputs.end(), same))
-      return NotFoundError("no output is named {} (for {})", name, path);
+      return InvalidArgumentError("no output is named {} (for {})", name, path);
   }
   for (const RawOutput& output : outputs) {
     TBOOST_ASSIGN_OR_RETURN(const std::string path, PathFor(destination, output.name));

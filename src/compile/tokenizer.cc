@@ -11,21 +11,24 @@ Result<std::string> FromFolder(const HfFolder& folder) {
   if (!tokenizer) return std::string();
   TBOOST_ASSIGN_OR_RETURN(const std::optional<Json> config,
                           folder.ReadJson("tokenizer_config.json"));
-  return BuildTokenizerFromJson(*tokenizer, config ? *config : Json());
+  // Reading a file of the folder names it; what is in it is named here.
+  Result<std::string> blob = BuildTokenizerFromJson(*tokenizer, config ? *config : Json());
+  if (!blob.ok()) return blob.status().WithContext(folder.path);
+  return blob;
 }
 
-Result<std::string> FromGguf(const GgufMetadata& metadata) {
-  TBOOST_ASSIGN_OR_RETURN(const GgufVocabulary vocabulary, ReadGgufVocabulary(metadata));
-  return BuildTokenizerFromGguf(vocabulary);
+Result<std::string> FromGguf(const std::string& path, const GgufMetadata& metadata) {
+  const Result<GgufVocabulary> vocabulary = ReadGgufVocabulary(metadata);
+  if (!vocabulary.ok()) return vocabulary.status().WithContext(path);
+  Result<std::string> blob = BuildTokenizerFromGguf(*vocabulary);
+  if (!blob.ok()) return blob.status().WithContext(path);
+  return blob;
 }
 
 }  // namespace
 
 Result<std::string> BuildTokenizer(const ImportedModel& model) {
-  Result<std::string> blob =
-      model.folder ? FromFolder(*model.folder) : FromGguf(model.gguf->metadata);
-  if (!blob.ok()) return blob.status().WithContext(model.path);
-  return blob;
+  return model.folder ? FromFolder(*model.folder) : FromGguf(model.path, model.gguf->metadata);
 }
 
 }  // namespace tboost

@@ -9,8 +9,13 @@
 namespace tboost {
 namespace {
 
+Status CheckEmbeds(const Model::State& model) {
+  if (!model.generates) return OkStatus();
+  return UnsupportedError("{}: this model generates text, it does not embed", model.path);
+}
+
 Status CheckIds(const Model::State& model, std::span<const std::vector<int32_t>> texts) {
-  if (model.generates) return UnsupportedError("this model generates text, it does not embed");
+  TBOOST_RETURN_IF_ERROR(CheckEmbeds(model));
   for (size_t i = 0; i < texts.size(); ++i) {
     if (texts[i].empty()) return OutOfRangeError("text {} has no tokens", i);
     if (static_cast<int64_t>(texts[i].size()) > model.context_length)
@@ -86,7 +91,7 @@ Result<std::vector<Embedding>> EmbedIds(const Model& model,
 Result<std::vector<Embedding>> Embed(const Model& model, std::span<const std::string> texts,
                                      const EmbedOptions& options) try {
   Model::State& state = model.state();
-  if (state.generates) return UnsupportedError("this model generates text, it does not embed");
+  TBOOST_RETURN_IF_ERROR(CheckEmbeds(state));
   TBOOST_ASSIGN_OR_RETURN(const Tokenizer* tokenizer, state.RequireTokenizer());
   TBOOST_ASSIGN_OR_RETURN(const int64_t max_length, MaxLength(state, options));
   const std::string prompt = ResolvePrompt(state, options.prompt);

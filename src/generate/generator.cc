@@ -51,7 +51,8 @@ struct Generator::State {
 };
 
 Status Generator::State::CheckPrompt(std::span<const int32_t> prompt) const {
-  if (!model.generates) return UnsupportedError("this model embeds text, it does not generate");
+  if (!model.generates)
+    return UnsupportedError("{}: this model embeds text, it does not generate", model.path);
   if (prompt.empty()) return OutOfRangeError("the prompt is empty");
   if (static_cast<int64_t>(prompt.size()) > model.context_length)
     return OutOfRangeError("the prompt has {} tokens, the context holds {}", prompt.size(),

@@ -104,13 +104,15 @@ int64_t Model::State::StepTokens() const {
 }
 
 Result<const Tokenizer*> Model::State::RequireTokenizer() const {
-  if (!tokenizer) return NotFoundError("the model came without a tokenizer: give token ids");
+  if (!tokenizer)
+    return NotFoundError("{}: the model came without a tokenizer: give token ids", path);
   return &*tokenizer;
 }
 
 Result<std::unique_ptr<Model>> Model::Load(Runtime& runtime, const std::string& path,
                                            const LoadOptions& options) try {
   auto state = std::make_unique<State>();
+  state->path = path;
   state->runtime = &runtime;
   TBOOST_ASSIGN_OR_RETURN(OmReader reader, OpenModel(path, options));
   TBOOST_ASSIGN_OR_RETURN(state->om, LoadOmModel(std::move(reader), BuiltinOps(), path));

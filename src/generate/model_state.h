@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "src/plan/om_model.h"
 #include "src/runtime/executor.h"
@@ -13,6 +14,7 @@
 namespace tboost {
 
 struct Model::State {
+  std::string path;  // for messages
   Runtime* runtime = nullptr;
   std::unique_ptr<OmModel> om;
   std::optional<KvPool> kv_pool;  // of a language model

@@ -1,14 +1,13 @@
 // Ids equal to those of public tokenizers (tests/golden/make_text_goldens.py).
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "src/base/file.h"
 #include "src/base/json.h"
 #include "src/base/utf8.h"
 #include "src/text/tokenizer/test_models.h"
 #include "src/text/tokenizer/tokenizer.h"
 #include "src/text/tokenizer/tokenizer_builder.h"
+#include "tests/real_model.h"
 
 namespace tboost {
 namespace {
@@ -55,7 +54,7 @@ void CompareWithGolden(const std::string& name, const Tokenizer& tokenizer,
   EXPECT_GT(compared, 150u);
 }
 
-class TrainedTokenizer : public testing::TestWithParam<const char*> {};
+class TrainedTokenizer : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TrainedTokenizer, MatchesTheWheel) {
   const auto blob =
@@ -67,13 +66,13 @@ TEST_P(TrainedTokenizer, MatchesTheWheel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TrainedTokenizer,
-                         testing::Values("wordpiece", "wordpiece_whitespace", "bytelevel",
-                                         "roberta", "metaspace", "suffix", "unigram"),
+                         ::testing::Values("wordpiece", "wordpiece_whitespace", "bytelevel",
+                                           "roberta", "metaspace", "suffix", "unigram"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(RealTokenizer, MiniLm) {
-  const std::string path = ModelPath("all-MiniLM-L6-v2/tokenizer.json");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "NOT RUN: no " << path;
+  TBOOST_REQUIRE_MODEL("all-MiniLM-L6-v2");
+  const std::string path = testing::RealModel("all-MiniLM-L6-v2") + "/tokenizer.json";
   const auto file = ReadFile(path);
   ASSERT_TRUE(file.ok());
   const auto json = ParseJson(*file, path);
@@ -93,12 +92,11 @@ struct GgufCase {
   bool parse_special;
 };
 
-class GgufTokenizer : public testing::TestWithParam<GgufCase> {};
+class GgufTokenizer : public ::testing::TestWithParam<GgufCase> {};
 
 TEST_P(GgufTokenizer, MatchesTheOracle) {
-  const std::string path = ModelPath(GetParam().file);
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "NOT RUN: no " << path;
-  const auto blob = BuildFromGgufFile(path);
+  TBOOST_REQUIRE_MODEL(GetParam().file);
+  const auto blob = BuildFromGgufFile(testing::RealModel(GetParam().file));
   ASSERT_TRUE(blob.ok()) << blob.status().message();
   const auto tokenizer = Tokenizer::Open(*blob);
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status().message();
@@ -106,9 +104,9 @@ TEST_P(GgufTokenizer, MatchesTheOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GgufTokenizer,
-                         testing::Values(GgufCase{"SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2",
-                                                  true},
-                                         GgufCase{"gemma-3-270m-q4_k_m.gguf", "gemma3", false}),
+                         ::testing::Values(GgufCase{"SmolLM2-135M-Instruct.Q4_1.gguf", "smollm2",
+                                                    true},
+                                           GgufCase{"gemma-3-270m-q4_k_m.gguf", "gemma3", false}),
                          [](const auto& info) { return std::string(info.param.golden); });
 
 }  // namespace
