@@ -13,10 +13,6 @@ constexpr int DirectPanels(int rows) {
   return kDirectSums / rows < kMost ? kDirectSums / rows : kMost;
 }
 
-// Quantised weights are fetched this far ahead of the decoding, which is too slow to run ahead
-// itself.
-inline constexpr int64_t kPrefetchBytes = 2048;
-
 // Fetches a chunk's bytes, kPrefetchBytes ahead, of each of P panels; behind a panel's end those of
 // the panel that the next call starts with.
 template <class Weights, int P>

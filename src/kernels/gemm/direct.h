@@ -10,8 +10,14 @@ namespace tboost::kernels::TBOOST_ISA {
 // Half of the registers hold sums, in enough panels that the independent sums hide the latency of
 // the multiplication; decoding codes needs the other half.
 inline constexpr int kDirectSums = kVectorRegisters / 2 / kParts;
-inline constexpr int kDirectRows = kDirectSums < kMaxDirectRows ? kDirectSums : kMaxDirectRows;
+inline constexpr int kDirectRows = kDirectSums < kMaxFewRows ? kDirectSums : int{kMaxFewRows};
 inline constexpr int kDirectPanels = 4;
+// More rows are worth decoding for, once, in the blocks of many rows.
+inline constexpr int64_t kFewRows = 4 * kDirectRows < kMaxFewRows ? 4 * kDirectRows : kMaxFewRows;
+
+// Quantised weights are fetched this far ahead of the decoding, which is too slow to run ahead
+// itself.
+inline constexpr int64_t kPrefetchBytes = 2048;
 
 struct WeightFormat {
   DType dtype;

@@ -9,24 +9,46 @@
 
 namespace tboost::kernels::TBOOST_ISA {
 
-inline void RunFewRows(const Tile& tile, const WeightFormat& format) {
-  constexpr int64_t kStretch = 4;  // panels from epilogue to epilogue
+// Panels [first, first + count) of the task, times all of its rows, into tile.sums.
+inline void MultiplyFewRows(const Tile& tile, const WeightFormat& format, Range panels,
+                            int64_t row_blocks, int64_t kernel_panels) {
   const GemmArgs& args = tile.args;
-  const int64_t stride = PanelStride(args);
-  const auto [first_row, rows] = tile.rows;
-  const int64_t kernel_panels = format.direct_panels[rows - 1];
-  PackRows(args, tile.statistics, first_row, rows, 0, args.k, tile.packed_rows);
-  for (int64_t i = 0; i < CeilDiv(tile.panels.count, kStretch); ++i) {
-    const Range stretch = EvenPart(tile.panels.count, kStretch, tile.unit(), i);
-    const int64_t first_panel = tile.panels.first + stretch.first;
-    const char* panels = static_cast<const char*>(args.panels) + first_panel * stride;
-    for (int64_t p = 0; p < stretch.count; p += kernel_panels) {
-      const int64_t left = stretch.count - p, count = left < kernel_panels ? left : kernel_panels;
-      format.direct[rows - 1][count - 1]({tile.packed_rows, panels + p * stride, stride, 0, args.k,
-                                          tile.sums + p * tile.sums_stride, tile.sums_stride,
-                                          false});
+  const int64_t stride = PanelStride(args), row_floats = RoundUpTo(args.k, kChunk);
+  const char* first = static_cast<const char*>(args.panels) + panels.first * stride;
+  for (int64_t b = 0; b < row_blocks; ++b) {
+    const Range block = EvenPart(tile.rows.count, kDirectRows, 1, b);
+    for (int64_t p = 0; p < panels.count; p += kernel_panels) {
+      const int64_t left = panels.count - p, count = left < kernel_panels ? left : kernel_panels;
+      float* sums = tile.sums + p * tile.sums_stride + block.first * kVectorLanes;
+      format.direct[block.count - 1][count - 1]({tile.packed_rows + block.first * row_floats,
+                                                 first + p * stride, stride, 0, args.k, sums,
+                                                 tile.sums_stride, false});
     }
-    Epilogue(args, tile.sums, tile.sums_stride, first_row, rows, first_panel, stretch.count);
+  }
+}
+
+inline void RunFewRows(const Tile& tile, const WeightFormat& format) {
+  const GemmArgs& args = tile.args;
+  const int64_t stride = PanelStride(args), unit = tile.unit();
+  const int64_t row_blocks = CeilDiv(tile.rows.count, kDirectRows);
+  const int64_t kernel_panels = format.direct_panels[CeilDiv(tile.rows.count, row_blocks) - 1];
+  // From epilogue to epilogue.
+  const int64_t step = kernel_panels > unit ? kernel_panels - kernel_panels % unit : unit;
+  const char* panels = static_cast<const char*>(args.panels) + tile.panels.first * stride;
+  for (int64_t p = 0; p < step; ++p)  // on their way while the rows are packed
+    for (int64_t line = 0; line < kPrefetchBytes; line += 64) Prefetch(panels + p * stride + line);
+  ComputeStatistics(tile);
+  for (int64_t b = 0; b < row_blocks; ++b) {
+    const Range block = EvenPart(tile.rows.count, kDirectRows, 1, b);
+    PackRows(args, tile.statistics + block.first, tile.rows.first + block.first, block.count, 0,
+             args.k, tile.packed_rows + block.first * RoundUpTo(args.k, kChunk));
+  }
+  for (int64_t i = 0; i < CeilDiv(tile.panels.count, step); ++i) {
+    Range part = EvenPart(tile.panels.count, step, unit, i);
+    part.first += tile.panels.first;
+    MultiplyFewRows(tile, format, part, row_blocks, kernel_panels);
+    Epilogue(args, tile.sums, tile.sums_stride, tile.rows.first, tile.rows.count, part.first,
+             part.count);
   }
 }
 

@@ -11,7 +11,7 @@ GemmScratch DivideScratch(const GemmArgs& args) {
   constexpr int64_t kLine = 16;  // floats of a cache line
   const int64_t rows = args.tile_m, panels = CeilDiv(args.tile_n, kPanelColumns);
   const int64_t k = RoundUpTo(args.k, kChunk);
-  const int64_t direct = (rows < kMaxDirectRows ? rows : kMaxDirectRows) * k;
+  const int64_t direct = (rows < kMaxFewRows ? rows : kMaxFewRows) * k;
   const int64_t blocked = rows * (k < kBlockK ? k : kBlockK);
   GemmScratch parts;
   parts.statistics = 0;

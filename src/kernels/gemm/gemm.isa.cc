@@ -17,6 +17,7 @@ namespace {
 // Many rows: pairs of panels decoded to f32 once for all rows, a block of k at a time.
 void RunManyRows(const Tile& tile, const WeightFormat& format) {
   const GemmArgs& args = tile.args;
+  ComputeStatistics(tile);
   const int64_t stride = PanelStride(args), row_blocks = CeilDiv(tile.rows.count, kPairRows);
   for (int64_t k = 0; k < args.k; k += kBlockK) {
     const int64_t k_count = args.k - k < kBlockK ? args.k - k : kBlockK;
@@ -56,11 +57,8 @@ void RunManyRows(const Tile& tile, const WeightFormat& format) {
 
 void gemm(const GemmArgs& args, int64_t task, Scratch scratch) {
   const Tile tile = MakeTile(args, task, scratch);
-  for (int64_t r = 0; r < tile.rows.count; ++r)
-    tile.statistics[r] = Statistics(args.norm.kind, args.norm.eps,
-                                    args.a + (tile.rows.first + r) * args.lda, args.k);
   const WeightFormat& format = FormatOf(args.weight_dtype);
-  if (tile.rows.count <= kDirectRows)
+  if (tile.rows.count <= kFewRows)
     RunFewRows(tile, format);
   else
     RunManyRows(tile, format);

@@ -14,8 +14,8 @@ inline constexpr int64_t kChunk = 32;
 // share of it stays in the L2 cache, a pair of panels' in L1. Partial sums are kept in f32, exactly
 // as they are.
 inline constexpr int64_t kBlockK = 256;
-// At most so many rows may be multiplied with weights decoded in registers, all of k at a time.
-inline constexpr int64_t kMaxDirectRows = 8;
+// At most so many rows are few: multiplied with weights decoded in registers, all of k at a time.
+inline constexpr int64_t kMaxFewRows = 16;
 // Bytes from panel to panel.
 int64_t PanelStride(const GemmArgs& args);
 

@@ -11,12 +11,12 @@ struct Range {
   int64_t first, count;
 };
 
-// Part i of `count` things cut into the fewest parts of at most `largest` (in multiples of `unit`),
-// as equal as can be.
+// Part i of `count` things cut into the fewest parts of at most `largest` (both multiples of
+// `unit`), as equal as can be; the larger parts come first.
 inline Range EvenPart(int64_t count, int64_t largest, int64_t unit, int64_t i) {
   const int64_t units = count / unit, parts = CeilDiv(count, largest);
-  const int64_t first = i * units / parts, end = (i + 1) * units / parts;
-  return {first * unit, (end - first) * unit};
+  const int64_t least = units / parts, longer = units % parts;
+  return {(i * least + (i < longer ? i : longer)) * unit, (least + (i < longer ? 1 : 0)) * unit};
 }
 
 struct Tile {
@@ -48,6 +48,14 @@ inline Tile MakeTile(const GemmArgs& args, int64_t task, Scratch scratch) {
           floats + parts.weights,
           floats + parts.sums,
           rows * kVectorLanes};
+}
+
+// Of the norm, for the rows of the tile.
+inline void ComputeStatistics(const Tile& tile) {
+  const GemmArgs& args = tile.args;
+  for (int64_t r = 0; r < tile.rows.count; ++r)
+    tile.statistics[r] = Statistics(args.norm.kind, args.norm.eps,
+                                    args.a + (tile.rows.first + r) * args.lda, args.k);
 }
 
 }  // namespace tboost::kernels::TBOOST_ISA
