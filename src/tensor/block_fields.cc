@@ -10,7 +10,7 @@ constexpr int kWordBytes = 4;
 
 // A table that is filled part by part, in the order of the panel.
 struct Fields {
-  std::array<BlockField, 560> field{};
+  std::array<BlockField, 600> field{};
   int count = 0;
   int panel_end = 0;  // where the next part starts
 
@@ -27,15 +27,18 @@ struct Fields {
     panel_end += kColumns * bytes;
   }
 
-  // `elements` codes of `bits` bits, as [16] words for every 32 / bits of them. `file_bit(i)` tells
-  // where code i lies in the file.
+  // `bits` bits that start `panel_bit` bits into the words, which stand as [16] for every 32 bits.
+  constexpr void InWords(int file_bit, int panel_bit, int bits) {
+    Add(file_bit, panel_end + panel_bit / 32 * kColumns * kWordBytes, panel_bit % 32, bits,
+        kWordBytes);
+  }
+  constexpr void EndWords(int words) { panel_end += words * kColumns * kWordBytes; }
+
+  // `elements` codes of `bits` bits. `file_bit(i)` tells where code i lies in the file.
   template <class FileBit>
   constexpr void Codes(int elements, int bits, FileBit file_bit) {
-    for (int i = 0; i < elements; ++i) {
-      const int word = i * bits / 32;
-      Add(file_bit(i), panel_end + word * kColumns * kWordBytes, i * bits % 32, bits, kWordBytes);
-    }
-    panel_end += elements * bits / 32 * kColumns * kWordBytes;
+    for (int i = 0; i < elements; ++i) InWords(file_bit(i), i * bits, bits);
+    EndWords(elements * bits / 32);
   }
 };
 
@@ -71,8 +74,14 @@ constexpr Fields Q4_1() {
 constexpr Fields Q5_0() {
   Fields f;
   f.Number(0, 2);
-  f.Codes(32, 1, [](int i) { return 2 * 8 + i; });
-  f.Codes(32, 4, Nibbles(6, 16));
+  constexpr int kHighBits = 2 * 8;
+  const auto nibble = Nibbles(6, 16);
+  for (int i = 0; i < 32; ++i) {  // the lowest bit, the nibble's others, the fifth bit
+    f.InWords(nibble(i), i % 8 / 2 * 8 + i / 8 * 2 + i % 2, 1);
+    f.InWords(nibble(i) + 1, 32 + i * 4, 3);
+    f.InWords(kHighBits + i, 32 + i * 4 + 3, 1);
+  }
+  f.EndWords(5);
   return f;
 }
 
@@ -106,10 +115,23 @@ constexpr Fields Q6_K() {
   constexpr int kHighBits = 128, kScales = 192, kD = 208;
   f.Number(kD, 2);
   for (int j = 0; j < 16; ++j) f.Number(kScales + j, 1);
-  f.Codes(256, 4, Nibbles(0, 64));
-  f.Codes(256, 2, [](int i) {  // a byte holds elements i, i + 32, i + 64 and i + 96 of a half
+  const auto low = Nibbles(0, 64);
+  const auto high = [](int i) {  // a byte holds elements i, i + 32, i + 64 and i + 96 of a half
     return (kHighBits + i / 128 * 32 + i % 32) * 8 + i / 32 % 4 * 2;
-  });
+  };
+  for (int i = 0; i < 256; ++i) {
+    const int words = i / 16 * 3 * 32, j = i % 16;  // where those of 16 codes start
+    if (j < 12) {
+      f.InWords(low(i), words + j * 8, 4);
+      f.InWords(high(i), words + j * 8 + 4, 2);
+    } else {
+      const int top_bits = words + (j - 12) * 8 + 6;
+      f.InWords(low(i), top_bits, 2);
+      f.InWords(low(i) + 2, top_bits + 32, 2);
+      f.InWords(high(i), top_bits + 64, 2);
+    }
+  }
+  f.EndWords(48);
   return f;
 }
 

@@ -8,11 +8,14 @@
 //   q8_0       32 k: d[16] f16, [8][16] words of 4 signed codes (k, k+1, k+2, k+3)
 //   q4_0       32 k: d[16] f16, [4][16] words of 8 codes of 4 bits (k lowest)
 //   q4_1       32 k: d[16] f16, m[16] f16, codes as q4_0
-//   q5_0       32 k: d[16] f16, [16] words of the fifth bits (bit i: k = i), codes as q4_0
+//   q5_0       32 k: d[16] f16, [16] words of the lowest bits, [4][16] words of the other bits, as
+//              q4_0; the lowest bits of the eight codes of word w, k even and odd, are bits 2w and
+//              2w + 1 of the four bytes
 //   q4_k       256 k: d[16] f16, dmin[16] f16, scale[8][16] u8, min[8][16] u8, [32][16] words as
 //              q4_0
-//   q6_k       256 k: d[16] f16, scale[16][16] i8, [32][16] words of the low 4 bits as q4_0,
-//              [16][16] words of the high 2 bits (16 codes a word, k lowest)
+//   q6_k       256 k: d[16] f16, scale[16][16] i8, [16][3][16] words: of 16 codes the first twelve
+//              are the low 6 bits of the bytes, k lowest; the top 2 bits of the bytes are the last
+//              four, from the lowest 2 bits in the first word to the highest in the third
 // GGUF blocks keep their codes: packing and unpacking are exact inverses.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace tboost::om {
 inline constexpr char kMagic[8] = {'T', 'B', 'O', 'O', 'S', 'T', 'O', 'M'};
 // A reader takes every file of its own major version. A minor version only adds what older readers
 // of that major version may ignore.
-inline constexpr uint16_t kMajorVersion = 1;
+inline constexpr uint16_t kMajorVersion = 2;
 inline constexpr uint16_t kMinorVersion = 0;
 
 struct Header {

@@ -299,6 +299,31 @@ TEST(Gemm, ARowHasTheBitsOfThatRowAlone) {
   }
 }
 
+// Each count of rows has kernels of its own; all of them give a row the same bits.
+TEST(Gemm, FewRowsHaveTheBitsOfMany) {
+  for (const KernelTable* table : TestedTables()) {
+    for (const DType dtype : kFormats) {
+      for (const bool gated : {false, true}) {
+        const Shape shape = {17, gated ? 96 : 104, 256};
+        Problem p = MakeProblem(dtype, shape);
+        p.args.gated = gated;
+        p.args.bias = p.bias.data();
+        const std::vector<float> all = Product(*table, p);
+        for (int64_t m = 1; m < shape.m; ++m) {
+          p.args.m = m;
+          p.args.tile_m = 0;
+          const std::vector<float> few = Product(*table, p);
+          for (int64_t r = 0; r < m; ++r)
+            ASSERT_TRUE(std::equal(all.begin() + r * p.args.ldc,
+                                   all.begin() + r * p.args.ldc + p.width(),
+                                   few.begin() + r * p.args.ldc))
+                << Name(*table, dtype, {m, shape.n, shape.k}) << " row " << r;
+        }
+      }
+    }
+  }
+}
+
 TEST(Gemm, EmulationHasTheBitsOfAvx512) {
   const auto tables = TablesOfEqualBits();
   if (tables.empty()) GTEST_SKIP() << "NOT RUN: AVX-512 is missing";

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "src/kernels/gemm/gemm_sizes.h"
+#include "src/kernels/simd/bits-inl.h"
 #include "src/kernels/simd/simd.h"
 #include "src/tensor/dtype.h"
 
@@ -143,67 +144,83 @@ struct NibbleWeights {
   }
 };
 
+// Codes in the bytes of words. A byte is masked where it stands: as a number that is its code times
+// a power of two, which is taken out of the scale. Both are exact.
+struct ByteSteps {
+  F32x16 d[4], m;
+};
+TBOOST_INLINE void SetByteSteps(F32x16 d, float middle, ByteSteps& steps) {
+  steps.m = d * Set1(-middle);
+  Unroll<4>([&](auto i) TBOOST_INLINE_LAMBDA {
+    steps.d[i] = d;
+    d = d * Set1(0x1p-8f);
+  });
+}
+template <int i, int kBits>
+TBOOST_INLINE F32x16 ByteValue(const ByteSteps& steps, I32x16 word) {
+  return Fma(steps.d[i], ToFloat(word & SetInt1(((1 << kBits) - 1) << (8 * i))), steps.m);
+}
+
 struct Q5_0Weights {
   static constexpr DType kDType = DType::kQ5_0;
   static constexpr int64_t kChunkBytes = 32 + 5 * kWordBytes;
   static constexpr int kGroup = 8;
-  using Head = Steps;  // codes: the words of fifth bits, then those of low bits
+  struct Head {
+    ByteSteps steps;
+    const char* codes;  // the words of lowest bits, then those of the other bits
+  };
   struct Group {
-    I32x16 low, high;  // the fifth bits start at bit 4
+    I32x16 even, odd;  // codes as bytes
   };
   TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
     const char* block = panel + k / 32 * kChunkBytes;
-    head.d = Scales(block);
-    head.m = head.d * Set1(-16);
+    SetByteSteps(Scales(block), 16, head.steps);
     head.codes = block + 32;
   }
   TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
-    group.low = Words(head.codes + (1 + g) * kWordBytes);
-    group.high = ShiftLeft<4>(ShiftRightBy(Words(head.codes), static_cast<int>(g * 8)));
+    const I32x16 high = Words(head.codes + (1 + g) * kWordBytes);
+    const I32x16 low = ShiftRightBy(Words(head.codes), static_cast<int>(2 * g));
+    group.even = SelectBits<0x1e1e1e1e>(ShiftLeft<1>(high), low);
+    group.odd = SelectBits<0x1e1e1e1e>(ShiftRight<3>(high), ShiftRight<1>(low));
   }
   template <int j>
   TBOOST_INLINE static F32x16 Value(const Head& head, const Group& group) {
-    const I32x16 low = ShiftRight<4 * j>(group.low) & SetInt1(15);
-    const I32x16 high = ShiftRight<j>(group.high) & SetInt1(16);
-    return Fma(head.d, ToFloat(low | high), head.m);
+    return ByteValue<j / 2, 5>(head.steps, j % 2 ? group.odd : group.even);
   }
 };
 
 struct Q6_KWeights {
   static constexpr DType kDType = DType::kQ6_K;
   static constexpr int64_t kChunkBytes = (32 + 256) / 8 + 6 * kWordBytes;
-  static constexpr int kGroup = 8;
+  static constexpr int kGroup = 16;  // a sub-block
   struct Head {
     F32x16 d;
     const int8_t* scales;  // of two sub-blocks
-    const char *low, *high;
+    const char* codes;
   };
   struct Group {
-    F32x16 d, m;
-    I32x16 low, high;  // the high bits start at bit 4
+    ByteSteps steps;
+    I32x16 words[4];  // codes as bytes
   };
   TBOOST_INLINE static void At(const char* panel, int64_t k, Head& head) {
     const char* block = panel + k / 256 * (8 * kChunkBytes);
     const int64_t chunk = k % 256 / 32;
-    const char* low = block + 32 + 256;
     head.d = Scales(block);
     head.scales = reinterpret_cast<const int8_t*>(block + 32) + chunk * 2 * kVectorLanes;
-    head.low = low + chunk * 4 * kWordBytes;
-    head.high = low + (32 + chunk * 2) * kWordBytes;
+    head.codes = block + 32 + 256 + chunk * 6 * kWordBytes;
   }
   TBOOST_INLINE static void Read(const Head& head, int64_t g, Group& group) {
-    const int64_t sub_block = g / 2;
-    group.d = head.d * ToFloat(LoadI8(head.scales + sub_block * kVectorLanes));
-    group.m = group.d * Set1(-32);
-    group.low = Words(head.low + g * kWordBytes);
-    const I32x16 high = Words(head.high + sub_block * kWordBytes);
-    group.high = ShiftLeft<4>(ShiftRightBy(high, static_cast<int>(g % 2 * 16)) & SetInt1(0xffff));
+    SetByteSteps(head.d * ToFloat(LoadI8(head.scales + g * kVectorLanes)), 32, group.steps);
+    const char* codes = head.codes + g * 3 * kWordBytes;
+    Unroll<3>([&](auto i) TBOOST_INLINE_LAMBDA { group.words[i] = Words(codes + i * kWordBytes); });
+    // The last four codes are in the others' top bits, two bits in each.
+    const I32x16 low =
+        SelectBits<0x03030303>(ShiftRight<6>(group.words[0]), ShiftRight<4>(group.words[1]));
+    group.words[3] = SelectBits<0x0f0f0f0f>(low, ShiftRight<2>(group.words[2]));
   }
   template <int j>
   TBOOST_INLINE static F32x16 Value(const Head&, const Group& group) {
-    const I32x16 low = ShiftRight<4 * j>(group.low) & SetInt1(15);
-    const I32x16 high = ShiftRight<2 * j>(group.high) & SetInt1(48);
-    return Fma(group.d, ToFloat(low | high), group.m);
+    return ByteValue<j % 4, 6>(group.steps, group.words[j / 4]);
   }
 };
 
