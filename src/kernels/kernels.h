@@ -60,8 +60,9 @@ struct GemmArgs {
   int64_t ldc = 0;
   int64_t tile_m = 0;  // rows and columns of a task, from ChooseTile
   int64_t tile_n = 0;  // a multiple of 16 (32 when gated)
+  int64_t tile_k = 0;  // of many rows, so much of k at a time; a multiple of 32
 };
-// Sets tile_m and tile_n for `threads` threads and these cache sizes (bytes). Never changes
+// Sets the tile for `threads` threads and these cache sizes (bytes). Never changes
 // results.
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
 

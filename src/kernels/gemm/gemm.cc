@@ -1,4 +1,6 @@
 // Tasks, scratch memory and tiles of the matrix product: the same for every instruction set.
+#include <algorithm>
+
 #include "src/kernels/gemm/gemm_sizes.h"
 
 namespace tboost::kernels {
@@ -12,12 +14,12 @@ GemmScratch DivideScratch(const GemmArgs& args) {
   const int64_t rows = args.tile_m, panels = CeilDiv(args.tile_n, kPanelColumns);
   const int64_t k = RoundUpTo(args.k, kChunk);
   const int64_t direct = (rows < kMaxFewRows ? rows : kMaxFewRows) * k;
-  const int64_t blocked = rows * (k < kBlockK ? k : kBlockK);
+  const int64_t blocked = rows * (k < args.tile_k ? k : args.tile_k);
   GemmScratch parts;
   parts.statistics = 0;
   parts.rows = RoundUpTo(2 * rows, kLine);
   parts.weights = parts.rows + (direct > blocked ? direct : blocked);
-  parts.sums = parts.weights + 2 * kBlockK * kPanelColumns;
+  parts.sums = parts.weights + 2 * args.tile_k * kPanelColumns;
   parts.end = parts.sums + panels * rows * kPanelColumns;
   return parts;
 }
@@ -35,30 +37,36 @@ namespace {
 // About how long a task takes, in cycles of a core with 16 lanes.
 double TaskCycles(double rows, double panels, double k) {
   constexpr double kTask = 2000;      // starting it
-  constexpr double kMultiply = 0.55;  // a row's element and a panel's vector
-  constexpr double kPackRow = 0.5;    // packing the element
-  constexpr double kFetchPanel = 4;   // fetching and decoding the vector
+  constexpr double kMultiply = 0.54;  // a row's element and a panel's vector
+  constexpr double kPackRow = 0.6;    // packing the element
+  constexpr double kFetchPanel = 1;   // fetching and decoding the vector
   return kTask + k * (rows * panels * kMultiply + rows * kPackRow + panels * kFetchPanel);
 }
 
 }  // namespace
 
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes) {
-  constexpr double kStraggler = 0.2;  // how much of a task threads may end apart
+  constexpr double kStraggler = 0.05;  // how much of a task threads may end apart
   constexpr int64_t kTasksPerThread = 8, kRowUnit = 14;
+  constexpr int64_t kRows = 128, kLeastK = 128, kMostK = 1024;  // that a block of k is meant for
   const int64_t unit = args.gated ? 2 : 1;
   const int64_t units = CeilDiv(args.n, kPanelColumns * unit);
   const int64_t l2_floats = l2_bytes / int64_t{sizeof(float)};
+  // Of the L2 cache, packed rows get 3/8; as much is left for two pairs of panels and sums.
+  const int64_t packed = l2_floats * 3 / 8;
+  args.tile_k = std::clamp(packed / kRows / kChunk * kChunk, kLeastK, kMostK);
+  const int64_t block_k = std::min(args.k, args.tile_k);
   double best = 0;
   args.tile_m = 1;  // of a product without rows or columns
   args.tile_n = unit * kPanelColumns;
   for (int64_t row_tiles = 1; row_tiles <= CeilDiv(args.m, kRowUnit); ++row_tiles) {
     const int64_t tile_m = CeilDiv(args.m, row_tiles);
-    // Packed rows and sums of a task stay in the L2 cache.
-    if (tile_m > kRowUnit && tile_m * kBlockK > l2_floats / 2) continue;
+    if (tile_m > kRowUnit && tile_m * block_k > packed) continue;
     for (int64_t column_tiles = 1; column_tiles <= units; ++column_tiles) {
       const int64_t panels = CeilDiv(units, column_tiles) * unit;
-      if (panels > unit && tile_m * panels * kPanelColumns > l2_floats / 2) continue;
+      // Partial sums stay in the L2 cache.
+      if (args.k > args.tile_k && panels > unit && tile_m * panels * kPanelColumns > packed)
+        continue;
       const int64_t tasks = CeilDiv(args.m, tile_m) * CeilDiv(units * unit, panels);
       const auto rounds = static_cast<double>(CeilDiv(tasks, threads));
       const double cycles = (rounds + kStraggler) * TaskCycles(tile_m, panels, args.k);

@@ -10,10 +10,6 @@ namespace tboost::kernels {
 
 // k is walked in chunks: packed rows lie as [k / kChunk][rows of a block][kChunk].
 inline constexpr int64_t kChunk = 32;
-// Of many rows, a block of kBlockK k is finished for the whole task before the next: the rows'
-// share of it stays in the L2 cache, a pair of panels' in L1. Partial sums are kept in f32, exactly
-// as they are.
-inline constexpr int64_t kBlockK = 256;
 // At most so many rows are few: multiplied with weights decoded in registers, all of k at a time.
 inline constexpr int64_t kMaxFewRows = 16;
 // Bytes from panel to panel.
@@ -23,7 +19,7 @@ int64_t PanelStride(const GemmArgs& args);
 struct GemmScratch {
   int64_t statistics;  // [rows][2]
   int64_t rows;        // packed rows
-  int64_t weights;     // [2][kBlockK][16]: decoded panels
+  int64_t weights;     // [2][tile_k][16]: decoded panels
   int64_t sums;        // [panels][rows][16]
   int64_t end;
 };

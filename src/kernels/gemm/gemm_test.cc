@@ -279,9 +279,11 @@ TEST(Gemm, ARowHasTheBitsOfThatRowAlone) {
       p.args.gated = true;
       p.args.activation = Activation::kSilu;
       const std::vector<float> whole = Product(*table, p);
-      for (const Shape tile : {Shape{1, 32, 0}, Shape{5, 96, 0}, Shape{14, 64, 0}}) {
+      for (const Shape tile : {Shape{1, 32, 512}, Shape{5, 96, 32}, Shape{14, 64, 512},
+                               Shape{20, 64, 96}, Shape{37, 32, 256}}) {
         p.args.tile_m = tile.m;
         p.args.tile_n = tile.n;
+        p.args.tile_k = tile.k;
         ASSERT_EQ(Product(*table, p), whole) << Name(*table, dtype, shape) << " tile " << tile.m;
       }
       for (int64_t r = 0; r < shape.m; r += 6) {
@@ -348,6 +350,7 @@ TEST(Gemm, TilesKeepThreadsBusy) {
       ASSERT_GE(args.tile_m, 1);
       ASSERT_GE(args.tile_n, 16);
       EXPECT_EQ(args.tile_n % 16, 0);
+      EXPECT_EQ(args.tile_k % 32, 0);
       const auto work = static_cast<double>(shape.m * RoundUp(shape.n, 16));
       if (work < 16 * 2 * threads) continue;
       // The slowest thread's share of the product, as if all were shared out evenly.

@@ -12,15 +12,33 @@ namespace tboost::kernels::TBOOST_ISA {
 inline constexpr int kPairSums = (kVectorRegisters - 4) / kParts;
 inline constexpr int kPairRows = kPairSums / 2 > 0 ? kPairSums / 2 : 1;
 
+// Weights come from memory too slowly for the first block of rows that needs them. So each block
+// of rows fetches its share of the next pair, evenly spread over its k.
+struct PairCall : MicroKernelCall {
+  const char* next;       // a share of each of P panels
+  int64_t next_stride;    // bytes from panel to panel
+  int64_t next_bytes;     // a panel's share
+  int64_t bytes_a_chunk;  // of it
+};
+using PairKernel = void (*)(const PairCall& call);
+
+template <int P>
+TBOOST_INLINE void FetchNext(const PairCall& call, int64_t chunk) {
+  const int64_t first = chunk * call.bytes_a_chunk, end = first + call.bytes_a_chunk;
+  for (int64_t i = first; i < end && i < call.next_bytes; i += kLineBytes)
+    for (int p = 0; p < P; ++p) PrefetchL2(call.next + p * call.next_stride + i);
+}
+
 // sums[p][r] += rows[r][k] * W[p][k], k ascending.
 template <int R, int P>
-void RunPairKernel(const MicroKernelCall& call) {
+void RunPairKernel(const PairCall& call) {
   F32x16 sums[R][P];
   StartSums(call, sums);
   const float *row = call.rows, *w = reinterpret_cast<const float*>(call.panels);
   const int64_t stride = call.panel_stride / int64_t{sizeof(float)};
   w += call.k_first * kVectorLanes;
   for (int64_t k = 0; k < call.k_count; k += kChunk) {
+    FetchNext<P>(call, k / kChunk);
     const int64_t left = call.k_count - k < kChunk ? call.k_count - k : kChunk;
     for (int64_t i = 0; i < left; ++i, w += kVectorLanes) {
       F32x16 weights[P];
@@ -37,7 +55,7 @@ void RunPairKernel(const MicroKernelCall& call) {
 }
 
 struct PairKernels {
-  MicroKernel kernel[kPairRows][2] = {};  // [rows - 1][panels - 1]
+  PairKernel kernel[kPairRows][2] = {};  // [rows - 1][panels - 1]
 };
 constexpr PairKernels MakePairKernels() {
   PairKernels table;

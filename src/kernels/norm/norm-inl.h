@@ -33,16 +33,32 @@ TBOOST_INLINE RowStatistics Statistics(NormKind kind, float eps, const float* x,
   return row;
 }
 
-// y = (x - mean) * factor * gamma + beta; gamma and beta may be null. y may be x.
+// The normalised elements of a row: (x - mean) * factor * gamma + beta; gamma and beta may be null.
+class Normalizer {
+ public:
+  TBOOST_INLINE Normalizer(const RowStatistics& row, const float* gamma, const float* beta)
+      : mean_(Set1(row.mean)), factor_(Set1(row.factor)), gamma_(gamma), beta_(beta) {}
+
+  // Those of x from i on.
+  template <class Span>
+  TBOOST_INLINE F32x16 operator()(const float* x, int64_t i, const Span& span) const {
+    F32x16 value = (span.LoadFrom(x + i) - mean_) * factor_;
+    if (gamma_) value = value * span.LoadFrom(gamma_ + i);
+    if (beta_) value = value + span.LoadFrom(beta_ + i);
+    return value;
+  }
+
+ private:
+  F32x16 mean_, factor_;
+  const float *gamma_, *beta_;
+};
+
+// A row of k elements, normalised; y may be x.
 TBOOST_INLINE void Normalize(const RowStatistics& row, const float* gamma, const float* beta,
                              const float* x, int64_t k, float* y) {
-  const F32x16 mean = Set1(row.mean), factor = Set1(row.factor);
-  ForVectors(k, [&](int64_t i, auto span) TBOOST_INLINE_LAMBDA {
-    F32x16 value = (span.LoadFrom(x + i) - mean) * factor;
-    if (gamma) value = value * span.LoadFrom(gamma + i);
-    if (beta) value = value + span.LoadFrom(beta + i);
-    span.StoreTo(value, y + i);
-  });
+  const Normalizer normalize(row, gamma, beta);
+  ForVectors(k, [&](int64_t i, auto span)
+                    TBOOST_INLINE_LAMBDA { span.StoreTo(normalize(x, i, span), y + i); });
 }
 
 }  // namespace tboost::kernels::TBOOST_ISA

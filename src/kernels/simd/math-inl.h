@@ -19,6 +19,27 @@ TBOOST_INLINE F32x16 Polynomial(F32x16 x, const float (&c)[kTerms]) {
   return sum;
 }
 
+// The same from pairs of terms, pairs of those...: more multiplications, but few wait for each
+// other.
+template <int kTerms>
+TBOOST_INLINE F32x16 SumPairwise(F32x16 x, const F32x16 (&terms)[kTerms]) {
+  if constexpr (kTerms == 1) {
+    return terms[0];
+  } else {
+    F32x16 pairs[(kTerms + 1) / 2];
+    Unroll<kTerms / 2>(
+        [&](auto i) TBOOST_INLINE_LAMBDA { pairs[i] = Fma(x, terms[2 * i + 1], terms[2 * i]); });
+    if constexpr (kTerms % 2 == 1) pairs[kTerms / 2] = terms[kTerms - 1];
+    return SumPairwise(x * x, pairs);
+  }
+}
+template <int kTerms>
+TBOOST_INLINE F32x16 PairwisePolynomial(F32x16 x, const float (&c)[kTerms]) {
+  F32x16 terms[kTerms];
+  Unroll<kTerms>([&](auto i) TBOOST_INLINE_LAMBDA { terms[i] = Set1(c[i]); });
+  return SumPairwise(x, terms);
+}
+
 TBOOST_INLINE F32x16 Clamp(F32x16 x, float limit) {  // to [-limit, limit]
   return Max(Set1(-limit), Min(Set1(limit), x));
 }
@@ -41,6 +62,23 @@ TBOOST_INLINE F32x16 Exp(F32x16 x) {
   return Select(LessEqual(x, Set1(88.72283f)), finite, x + infinity);
 }
 
+// 2^x for x <= 0 within 1.2 ulp wherever the result is a normal number, 0 below that; exactly 1 at
+// 0. NaN gives NaN.
+TBOOST_INLINE F32x16 Exp2(F32x16 x) {
+  // Adding 1.5 * 2^23 + 127 rounds to an integer; the low bits then are the exponent of 2^n.
+  const F32x16 rounder = Set1(0x1.8p23f + 127);
+  const F32x16 rounded = x + rounder;
+  constexpr float kTerms[] = {1,
+                              0x1.62e43p-1f,
+                              0x1.ebfbdcp-3f,
+                              0x1.c6af7ap-5f,
+                              0x1.3b2dd2p-7f,
+                              0x1.5f0946p-10f,
+                              0x1.417a5cp-13f};  // 3.0e-9 relative
+  const F32x16 fraction = Polynomial(x - (rounded - rounder), kTerms);
+  return Select(Less(x, Set1(-126)), Zero(), fraction * AsFloat(ShiftLeft<23>(AsInt(rounded))));
+}
+
 // Within 4e-7 relative, never beyond 1: x P(x^2) / Q(x^2) up to where tanh rounds to 1.
 TBOOST_INLINE F32x16 Tanh(F32x16 x) {
   constexpr float kP[] = {0.999999979f, 0.133797053f, 3.49401904e-3f, 2.05832099e-5f,
@@ -51,15 +89,15 @@ TBOOST_INLINE F32x16 Tanh(F32x16 x) {
   return Clamp(a * Polynomial(square, kP) / Polynomial(square, kQ), 1);
 }
 
-// x (1 + erf(x / sqrt 2)) / 2 within 2e-7 absolute, as max(x, 0) - |x| e^p(|x|) with p the
+// x (1 + erf(x / sqrt 2)) / 2 within 2e-7 absolute, as max(x, 0) - |x| 2^p(|x|) with p the
 // logarithm of erfc(|x| / sqrt 2) / 2, which needs no subtraction from 1 where x is far below 0.
 TBOOST_INLINE F32x16 GeluErf(F32x16 x) {
   // Fitted up to 6; beyond it p keeps falling fast enough for the product to vanish.
-  constexpr float kP[] = {-0.693142846f,  -0.797945371f,  -0.318028775f,
-                          -0.0369486375f, 5.51418902e-3f, -4.76907010e-4f,
-                          3.19293475e-6f, 3.43168931e-6f, -2.22457515e-7f};
+  constexpr float kP[] = {-0.999993747f,   -1.15119183f,    -0.458818537f,
+                          -0.0533056161f,  0.00795529315f,  -0.000688031378f,
+                          4.60643113e-06f, 4.95088115e-06f, -3.20938354e-07f};
   const F32x16 z = Min(Set1(16), Abs(x));
-  return Max(Zero(), x) - z * Exp(Polynomial(z, kP));
+  return Max(Zero(), x) - z * Exp2(PairwisePolynomial(z, kP));
 }
 
 TBOOST_INLINE F32x16 TimesSigmoid(F32x16 x, F32x16 z) {  // x / (1 + e^-z)
@@ -72,7 +110,6 @@ TBOOST_INLINE F32x16 GeluTanh(F32x16 x) {
   return TimesSigmoid(x, x * inner);
 }
 
-// One of the activations; the choice is the same for whole tensors, so the branch costs nothing.
 TBOOST_INLINE F32x16 Activate(Activation activation, F32x16 x) {
   switch (activation) {
     case Activation::kNone:
@@ -91,6 +128,17 @@ TBOOST_INLINE F32x16 Activate(Activation activation, F32x16 x) {
       return Tanh(x);
   }
   return x;
+}
+
+// visit(f) with f(x) = Activate(activation, x): loops inside `visit` are compiled once for each
+// activation.
+template <class Visit>
+TBOOST_INLINE void WithActivation(Activation activation, const Visit& visit) {
+  Unroll<static_cast<int>(Activation::kTanh) + 1>([&](auto i) TBOOST_INLINE_LAMBDA {
+    constexpr auto kChoice = static_cast<Activation>(decltype(i)::value);
+    if (activation == kChoice)
+      visit([](F32x16 x) TBOOST_INLINE_LAMBDA { return Activate(kChoice, x); });
+  });
 }
 
 }  // namespace tboost::kernels::TBOOST_ISA

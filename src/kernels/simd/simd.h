@@ -232,6 +232,8 @@ TBOOST_INLINE float ReduceMax(F32x16 a) {
       FoldParts(a, [](auto x, auto y) TBOOST_INLINE_LAMBDA { return native::Max(x, y); }));
 }
 
+inline constexpr int kLineBytes = 64;  // of a cache
 TBOOST_INLINE void Prefetch(const void* p) { __builtin_prefetch(p); }
+TBOOST_INLINE void PrefetchL2(const void* p) { __builtin_prefetch(p, 0, 2); }  // not into L1
 
 }  // namespace tboost::kernels::TBOOST_ISA
