@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "src/base/memory_usage.h"
 #include "src/generate/model_state.h"
+#include "src/runtime/runtime_state.h"
 #include "tools/bench_cases.h"
+#include "tools/bench_report.h"
 #include "tools/command.h"
 #include "tools/common.h"
 #include "tools/explain.h"
@@ -18,11 +21,14 @@ struct Flags {
   int streams = 0;
   std::string lengths;
   bool load = false, explain = false;
+  KernelFlags kernels;
+  bool limits = false, json = false;
   int ready_fd = -1;
 
   bool AnyCase() const {
     return batch > 0 || sequence > 0 || prompt > 0 || streams > 0 || !lengths.empty() || load;
   }
+  bool AnyKernel() const { return !kernels.products.empty() || !kernels.attentions.empty(); }
 };
 
 // "models/SmolLM2.Q4_1.gguf" -> "SmolLM2.Q4_1"; a folder keeps its whole name.
@@ -33,21 +39,6 @@ std::string JobName(const std::string& model) {
     if (name.ends_with(ending))
       return name.substr(0, name.size() - std::string_view(ending).size());
   return name;
-}
-
-void PrintMeasurement(const Flags& flags, int threads, const Measurement& measured) {
-  std::vector<double> values = measured.values;
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  const double median = values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
-  PrintJson({{"job", JobName(flags.model.path)},
-             {"case", measured.name},
-             {"threads", threads},
-             {measured.unit, Round(median, 3)},
-             {"min", Round(values.front(), 3)},
-             {"max", Round(values.back(), 3)},
-             {"peak_rss_mb", Round(measured.peak_rss_mb, 1)}});
-  std::fflush(stdout);
 }
 
 Result<std::vector<int64_t>> ReadLengths(const std::string& path) {
@@ -90,12 +81,41 @@ Status CheckCases(const Flags& flags, const Model& model) {
   return OkStatus();
 }
 
-// Runs the chosen cases on a loaded model, each printed when done.
-Status RunCases(const Flags& flags, const LoadedModel& loaded) {
+// What the machine allows for a case, in the unit of its values: from the steps that it ran.
+double LimitOf(const Measurement& measured, const std::vector<StepProfile>& steps,
+               const Limits& limits) {
+  double seconds = 0;
+  for (const StepProfile& step : steps)
+    if (measured.step_tokens == 0 || step.shape.tokens == measured.step_tokens)
+      seconds += static_cast<double>(step.runs) * LeastSeconds(step, limits);
+  seconds /= static_cast<double>(measured.runs);
+  return measured.is_time() ? seconds * 1e3 : measured.tokens / seconds;
+}
+
+// What the plan says of the case's memory: weights, arena, keys and values.
+double PlannedMb(const Flags& flags, const Model& model) {
+  const MemoryPlan plan = model.memory();
+  const int64_t tokens = flags.streams > 0 ? kDecodeContext + kDecodeTokens : flags.prompt;
+  return static_cast<double>(plan.Peak(tokens, std::max(1, flags.streams)) - plan.fixed) / 1e6;
+}
+
+// Runs the chosen cases on a loaded model, each printed when done; with `limits` also explained.
+Status RunCases(const Flags& flags, const LoadedModel& loaded, const Limits* limits) {
   const Model& model = *loaded.model;
-  const auto print = [&](const Result<Measurement>& measured) {
-    if (measured.ok()) PrintMeasurement(flags, loaded.runtime->threads(), *measured);
-    return measured.status();
+  Executor& executor = *model.state().executor;
+  if (limits) executor.EnableProfile();
+  const auto print = [&](Result<Measurement> measured) {
+    if (!measured.ok()) return measured.status();
+    measured->planned_mb = PlannedMb(flags, model);
+    double limit = 0;
+    if (limits) {
+      const std::vector<StepProfile> steps = executor.Profile();
+      std::fputs(ExplainTables(steps, *limits).c_str(), stderr);
+      limit = LimitOf(*measured, steps, *limits);
+      executor.EnableProfile();
+    }
+    PrintMeasurement(JobName(flags.model.path), loaded.runtime->threads(), *measured, limit);
+    return OkStatus();
   };
   if (flags.batch > 0) {
     const std::vector<int64_t> lengths(static_cast<size_t>(flags.batch), flags.sequence);
@@ -113,6 +133,15 @@ Status RunCases(const Flags& flags, const LoadedModel& loaded) {
   return OkStatus();
 }
 
+// Measured before the cases; the peak memory counts from here on.
+Result<Limits> LimitsHere(const Runtime::State& runtime) {
+  TBOOST_ASSIGN_OR_RETURN(const std::vector<Isa> isas, SelectedIsas());
+  TBOOST_ASSIGN_OR_RETURN(Limits limits, MeasureLimits(*runtime.pool, isas));
+  ReturnFreeMemory();
+  ResetPeakMemory();
+  return limits;
+}
+
 Status Run(Flags& flags) {
   if (flags.ready_fd >= 0) {
     TBOOST_RETURN_IF_ERROR(LoadModel(flags.model).status());
@@ -124,18 +153,57 @@ Status Run(Flags& flags) {
   TBOOST_RETURN_IF_ERROR(CheckCases(flags, *loaded.model));
   if (flags.load) {
     TBOOST_ASSIGN_OR_RETURN(const Measurement load, MeasureLoad(flags.model, flags.repeats));
-    PrintMeasurement(flags, loaded.runtime->threads(), load);
+    PrintMeasurement(JobName(flags.model.path), loaded.runtime->threads(), load, 0);
   }
-  Executor& executor = *loaded.model->state().executor;
-  if (flags.explain) executor.EnableProfile();
-  TBOOST_RETURN_IF_ERROR(RunCases(flags, loaded));
-  if (flags.explain) std::fputs(ExplainTable(executor.Profile()).c_str(), stderr);
-  return OkStatus();
+  if (!flags.explain) return RunCases(flags, loaded, nullptr);
+  TBOOST_ASSIGN_OR_RETURN(const Limits limits, LimitsHere(loaded.runtime->state()));
+  return RunCases(flags, loaded, &limits);
+}
+
+// What needs no model: the limits, or single kernels.
+Status RunWithoutModel(const Flags& flags) {
+  TBOOST_ASSIGN_OR_RETURN(const std::unique_ptr<Runtime> runtime,
+                          Runtime::Create({.threads = flags.model.threads}));
+  Limits limits;
+  if (flags.limits || flags.explain) {
+    TBOOST_ASSIGN_OR_RETURN(limits, LimitsHere(runtime->state()));
+  }
+  if (flags.json) PrintJson(LimitsJson(limits));
+  if (flags.limits && !flags.json) Print(LimitsTable(limits));
+  return RunKernels(flags.kernels, runtime->state(), flags.repeats,
+                    flags.explain ? &limits : nullptr);
+}
+
+Status RunAny(Flags& flags) {
+  const bool without_model = flags.limits || flags.AnyKernel();
+  if (without_model != flags.model.path.empty())
+    return InvalidArgumentError("expected either a MODEL or --limits, --product or --attention");
+  return without_model ? RunWithoutModel(flags) : Run(flags);
+}
+
+void AddKernelFlags(CLI::App& app, Flags& flags) {
+  constexpr int64_t kMostMb = 1 << 14;
+  app.add_option("--product", flags.kernels.products,
+                 "Without a model: a matrix product alone, MxNxK or MxNxK:TYPE of weights")
+      ->type_name("SIZES");
+  app.add_flag("--gelu", flags.kernels.gelu, "Products with bias and GELU");
+  app.add_option("--cycle", flags.kernels.cycle_mb,
+                 "Products: further weights in turn until N MB have been read (default: the same)")
+      ->check(WholeNumber(0, kMostMb))
+      ->type_name("N");
+  app.add_option("--attention", flags.kernels.attentions,
+                 "Without a model: attention alone, HEADSxDIMxTOKENS")
+      ->type_name("SIZES");
+  app.add_flag("--causal", flags.kernels.causal, "Attention to earlier tokens only");
+  CLI::Option* limits =
+      app.add_flag("--limits", flags.limits, "Without a model: what this machine can do at most");
+  app.add_flag("--json", flags.json, "The limits as JSON")->needs(limits);
 }
 
 Action Setup(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   AddModelFlags(app, flags->model);
+  app.get_option("MODEL")->required(false);
   // Sequences beyond these bounds only fill the memory.
   constexpr int64_t kMostSequences = 1 << 16, kMostStreams = 256, kMost = 1 << 30;
   const auto number = [&](const char* name, auto& value, int64_t most, const char* description) {
@@ -150,26 +218,36 @@ Action Setup(CLI::App& app) {
   number("--streams", flags->streams, kMostStreams,
          "Decode 64 tokens after 64, N sequences at once (case tg64 or tg64xN, per stream)");
   app.add_flag("--load", flags->load, "Time from process start to the first possible run");
-  number("--reps", flags->repeats.count, kMost,
-         "Repetitions (default: as many as fit two seconds)");
+  number("--reps", flags->repeats.count, kMost, "Repetitions (default: as many as fit --seconds)");
   app.add_option("--warmup", flags->repeats.warmup, "Repetitions before those")
       ->check(WholeNumber(0, kMost))
       ->type_name("N")
       ->capture_default_str();
-  app.add_flag("--explain", flags->explain,
-               "Print the time and rates of each operator to standard error");
+  app.add_option("--seconds", flags->repeats.budget_s,
+                 "Repeat for about so long, where --reps is not given")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->type_name("S")
+      ->capture_default_str();
+  app.add_flag(
+      "--explain", flags->explain,
+      "Print time, rates and share of the machine's limit of each operator to standard error");
+  AddKernelFlags(app, *flags);
   app.add_option("--ready-fd", flags->ready_fd, "Descriptor to tell that the model is loaded")
       ->group("");
-  return [flags] { return Run(*flags); };
+  return [flags] { return RunAny(*flags); };
 }
 
 }  // namespace
 
-const Command kBenchCommand = {"bench", "Measure loading and running a model",
+const Command kBenchCommand = {"bench",
+                               "Measure loading and running a model, single kernels, the machine",
                                "  tboost bench smollm2.om\n"
                                "  tboost bench smollm2.om --prompt 512 --streams 8 --threads 2\n"
                                "  tboost bench minilm.om --batch 32 --seq 128 --explain\n"
-                               "  tboost bench minilm.om --load --reps 21\n",
+                               "  tboost bench minilm.om --load --reps 21\n"
+                               "  tboost bench --limits\n"
+                               "  tboost bench --product 128x3072x768 --gelu --explain\n"
+                               "  tboost bench --attention 12x64x4096 --causal --explain\n",
                                Setup};
 
 }  // namespace tboost

@@ -21,24 +21,6 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Calls `once`, which gives the value of one run, as often as `repeats` says.
-Result<std::vector<double>> Repeat(const Repeats& repeats, FunctionRef<Result<double>()> once) {
-  for (int i = 0; i < repeats.warmup; ++i) TBOOST_RETURN_IF_ERROR(once().status());
-  std::vector<double> values;
-  const auto start = Clock::now();
-  const auto more = [&] {
-    const int done = static_cast<int>(values.size());
-    if (repeats.count > 0) return done < repeats.count;
-    return done == 0 || (done < kMostRepeats && SecondsSince(start) < repeats.budget_s);
-  };
-  while (more()) {
-    TBOOST_ASSIGN_OR_RETURN(const double value, once());
-    values.push_back(value);
-    if (Interrupted().cancelled()) return CancelledError("interrupted");
-  }
-  return values;
-}
-
 // The same random tokens in every run of the program.
 std::vector<int32_t> RandomIds(const Model& model, int64_t count, uint64_t stream) {
   const HashRandom random(1, stream);
@@ -109,6 +91,23 @@ class Streams {
 
 }  // namespace
 
+Result<std::vector<double>> Repeat(const Repeats& repeats, FunctionRef<Result<double>()> once) {
+  for (int i = 0; i < repeats.warmup; ++i) TBOOST_RETURN_IF_ERROR(once().status());
+  std::vector<double> values;
+  const auto start = Clock::now();
+  const auto more = [&] {
+    const int done = static_cast<int>(values.size());
+    if (repeats.count > 0) return done < repeats.count;
+    return done == 0 || (done < kMostRepeats && SecondsSince(start) < repeats.budget_s);
+  };
+  while (more()) {
+    TBOOST_ASSIGN_OR_RETURN(const double value, once());
+    values.push_back(value);
+    if (Interrupted().cancelled()) return CancelledError("interrupted");
+  }
+  return values;
+}
+
 Result<Measurement> MeasureEmbedding(const Model& model, std::string name,
                                      const std::vector<int64_t>& lengths, const Repeats& repeats) {
   std::vector<std::vector<int32_t>> ids;
@@ -125,7 +124,8 @@ Result<Measurement> MeasureEmbedding(const Model& model, std::string name,
                             TBOOST_RETURN_IF_ERROR(EmbedIds(model, ids, options).status());
                             return SecondsSince(start) * 1e3;
                           }));
-  return Measurement{std::move(name), "med_ms", std::move(values), PeakMemoryMb()};
+  const auto runs = repeats.warmup + static_cast<int64_t>(values.size());
+  return Measurement{std::move(name), "med_ms", std::move(values), PeakMemoryMb(), 0, runs};
 }
 
 Result<Measurement> MeasurePrefill(const Model& model, int64_t tokens, const Repeats& repeats) {
@@ -140,7 +140,9 @@ Result<Measurement> MeasurePrefill(const Model& model, int64_t tokens, const Rep
                                                     generator.Generate(ids, options));
                             return static_cast<double>(tokens) / done.prefill_seconds;
                           }));
-  return Measurement{fmt::format("pp{}", tokens), "tok_s", std::move(values), PeakMemoryMb()};
+  const auto runs = repeats.warmup + static_cast<int64_t>(values.size());
+  return Measurement{fmt::format("pp{}", tokens), "tok_s", std::move(values), PeakMemoryMb(),
+                     static_cast<double>(tokens), runs};
 }
 
 Result<Measurement> MeasureDecode(const Model& model, int streams, const Repeats& repeats) {
@@ -154,7 +156,9 @@ Result<Measurement> MeasureDecode(const Model& model, int streams, const Repeats
                           }));
   const std::string name = streams == 1 ? fmt::format("tg{}", kDecodeTokens)
                                         : fmt::format("tg{}x{}", kDecodeTokens, streams);
-  return Measurement{name, "tok_s", std::move(values), PeakMemoryMb()};
+  const auto runs = repeats.warmup + static_cast<int64_t>(values.size());
+  return Measurement{name, "tok_s", std::move(values), PeakMemoryMb(), kDecodeTokens,
+                     runs, streams};
 }
 
 }  // namespace tboost

@@ -69,7 +69,7 @@ Result<LoadTime> LoadOnce(const ModelFlags& flags) {
 }  // namespace
 
 Result<Measurement> MeasureLoad(const ModelFlags& flags, const Repeats& repeats) {
-  Measurement load{"load", "med_ms", {}, 0};
+  Measurement load{"load", "med_ms", {}};
   const int count = repeats.count > 0 ? repeats.count : kLoads;
   for (int i = -repeats.warmup; i < count; ++i) {
     TBOOST_ASSIGN_OR_RETURN(const LoadTime time, LoadOnce(flags));

@@ -1,11 +1,14 @@
 """Writes a BERT encoder with random weights, the very same ones for us and for the peers.
 
-usage: python build_encoder.py SHAPE FOLDER [--forms hf,onnx,ct2]
+usage: python build_encoder.py SHAPE FOLDER [--forms hf,onnx,ct2...]
 SHAPE is minilm, bert-base or bert-large. Forms:
   hf    FOLDER itself as a Hugging Face model: config.json, model.safetensors, vocab.txt and
         tokenizer.json
   onnx  FOLDER/model.onnx, as an eager export writes it
   ct2   FOLDER/ct2, a CTranslate2 encoder
+  fused       FOLDER/fused.onnx, the onnx file after onnxruntime's optimiser for BERT
+  int8        FOLDER/model_int8.onnx, the onnx file after onnxruntime's dynamic quantisation
+  fused_int8  FOLDER/fused_int8.onnx, both
 A form that is there already is kept. Weights have a standard deviation of 0.02 as BERT's own
 initialisation, LayerNorm gammas lie around 1, biases and betas are small but not zero.
 """
@@ -163,28 +166,80 @@ def write_ct2(shape, weights, folder):
     encoder_ct2.write(SHAPES[shape], EPSILON, vocabulary(), weights, folder / "ct2")
 
 
+def write_fused(shape, weights, folder):
+    from onnxruntime.transformers import optimizer
+    from onnxruntime.transformers.fusion_options import FusionOptions
+
+    ensure("onnx", shape, weights, folder)
+    _, hidden, heads, _ = SHAPES[shape]
+    optimized = optimizer.optimize_model(
+        str(folder / "model.onnx"),
+        model_type="bert",
+        num_heads=heads,
+        hidden_size=hidden,
+        opt_level=0,
+        optimization_options=FusionOptions("bert"),
+    )
+    large = (folder / "model.onnx.data").exists()
+    optimized.save_model_to_file(str(folder / "fused.onnx"), use_external_data_format=large)
+
+
+def quantize(source, folder):
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    # the fused file does not say the types of its tensors; 1 is FLOAT
+    quantize_dynamic(
+        folder / (source + ".onnx"),
+        folder / (source + "_int8.onnx"),
+        weight_type=QuantType.QInt8,
+        extra_options={"DefaultTensorType": 1},
+    )
+
+
+def write_int8(shape, weights, folder):
+    ensure("onnx", shape, weights, folder)
+    quantize("model", folder)
+
+
+def write_fused_int8(shape, weights, folder):
+    ensure("fused", shape, weights, folder)
+    quantize("fused", folder)
+
+
 # form: the file written last, and the function that writes it
 FORMS = {
     "hf": ("config.json", write_hf),
     "onnx": ("model.onnx", write_onnx),
     "ct2": ("ct2/model.bin", write_ct2),
+    "fused": ("fused.onnx", write_fused),
+    "int8": ("model_int8.onnx", write_int8),
+    "fused_int8": ("fused_int8.onnx", write_fused_int8),
 }
+
+
+def missing(form, folder):
+    return not (folder / FORMS[form][0]).exists()
+
+
+def ensure(form, shape, weights, folder):
+    if missing(form, folder):
+        FORMS[form][1](shape, weights, folder)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("shape", choices=SHAPES)
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--forms", default=",".join(FORMS))
+    parser.add_argument("--forms", default="hf,onnx,ct2")
     args = parser.parse_args()
     forms = args.forms.split(",")
     if set(forms) - set(FORMS):
         parser.error("forms are " + ", ".join(FORMS))
-    wanted = [form for form in forms if not (args.folder / FORMS[form][0]).exists()]
     args.folder.mkdir(parents=True, exist_ok=True)
+    wanted = any(missing(form, args.folder) for form in forms)
     weights = make_weights(args.shape) if wanted else {}
-    for form in wanted:
-        FORMS[form][1](args.shape, weights, args.folder)
+    for form in forms:
+        ensure(form, args.shape, weights, args.folder)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Times one case in llama.cpp and prints it as a JSON line.
 
 usage: python llama_cpp.py --bin FOLDER --model FILE.gguf --case pp512|tg64|tg64x8 [--threads 2]
+       [--repetitions 3] [--serve]
 ppN: prefill of N tokens. tgN: N tokens decoded after a context of 64. tgNxS: the same in S streams
 at once, where the rate is that of one stream.
 """
@@ -12,7 +13,7 @@ import re
 import resource
 import subprocess
 
-from measure import emit
+from measure import add_arguments, report
 
 CONTEXT = 64
 PREFILL = re.compile(r"pp(\d+)")
@@ -70,10 +71,11 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--model", type=pathlib.Path, required=True)
     parser.add_argument("--case", required=True)
-    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repetitions", type=int, default=3)
+    add_arguments(parser)
     args = parser.parse_args()
-    emit(args.model.stem, args.case, args.threads, "tok_s", rates(args), resource.RUSAGE_CHILDREN)
+    who = resource.RUSAGE_CHILDREN
+    report(args, args.model.stem, args.case, "tok_s", lambda: rates(args), who)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,22 @@
-"""Shared by the peers' scripts: repeated timing, and a JSON line as `tboost bench` prints it."""
+"""Shared by the peers' scripts: repeated timing, and JSON lines as `tboost bench` prints them."""
 
 import json
 import os
 import resource
 import statistics
+import sys
 import time
+
+
+def add_arguments(parser):
+    """The arguments that all scripts have."""
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--budget", type=float, default=2.0, help="seconds of repetitions")
+    parser.add_argument(
+        "--serve",
+        action="store_true",
+        help="measure whenever a line arrives on standard input, until it ends",
+    )
 
 
 def limit_threads(count):
@@ -14,8 +26,7 @@ def limit_threads(count):
 
 
 def repeat(work, budget_s, most=100):
-    """Milliseconds of each repetition, after one that warms up: at least one, within the budget."""
-    work()
+    """Milliseconds of each repetition: at least one, within the budget."""
     times = []
     start = time.perf_counter()
     while not times or (len(times) < most and time.perf_counter() - start < budget_s):
@@ -25,19 +36,26 @@ def repeat(work, budget_s, most=100):
     return times
 
 
-def emit(job, case, threads, unit, values, who=resource.RUSAGE_SELF):
-    """Prints one record; unit is med_ms or tok_s, of which the median of values is given."""
-    print(
-        json.dumps(
-            {
-                "job": job,
-                "case": case,
-                "threads": threads,
-                unit: round(statistics.median(values), 3),
-                "min": round(min(values), 3),
-                "max": round(max(values), 3),
-                "peak_rss_mb": round(resource.getrusage(who).ru_maxrss / 1024),
-            }
-        ),
-        flush=True,
-    )
+def report(args, job, case, unit, values, who=resource.RUSAGE_SELF):
+    """Prints a record, or one for every line of input. unit is med_ms or tok_s; values() measures,
+    and the median of what it returns is given."""
+    if args.serve:
+        print(json.dumps({"ready": True}), flush=True)
+    for _ in sys.stdin if args.serve else (None,):
+        found = values()
+        record = {
+            "job": job,
+            "case": case,
+            "threads": args.threads,
+            unit: round(statistics.median(found), 3),
+            "min": round(min(found), 3),
+            "max": round(max(found), 3),
+            "peak_rss_mb": round(resource.getrusage(who).ru_maxrss * 1024 / 1e6, 1),
+        }
+        print(json.dumps(record), flush=True)
+
+
+def time_and_report(args, job, case, work):
+    """The same of the milliseconds of work(), which runs once beforehand to warm up."""
+    work()
+    report(args, job, case, "med_ms", lambda: repeat(work, args.budget))

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -59,7 +60,9 @@ struct RefCall {
 
 // One bound kernel call of a program: arguments by value and how to run a task of them.
 struct KernelCall {
-  std::string_view kernel;  // for reports: "gemm", "attention"...
+  std::string_view kernel;      // for reports: "gemm", "attention"...
+  std::string detail;           // how and why, for reports: "tile 64x768, f32 weights, avx512"
+  DType compute = DType::kF32;  // what is multiplied: tells which of the machine's peaks applies
   int64_t (*tasks)(const void* args) = nullptr;
   size_t (*scratch)(const void* args) = nullptr;
   void (*fn)() = nullptr;  // the typed kernel, as `invoke` knows it

@@ -170,6 +170,19 @@ struct SoftmaxArgs {  // rows
   int64_t ldo = 0;
 };
 
+// What a core can do at most, for measuring: independent multiply-adds in registers, or vector
+// loads of a block over and over.
+enum class PeakKind : uint8_t { kF32, kBF16, kInt8, kRead };
+struct PeakArgs {
+  PeakKind kind = PeakKind::kF32;
+  int64_t rounds = 0;           // of a multiply-add in each chain, or of reading the whole block
+  const char* block = nullptr;  // kRead: [bytes], a multiple of 1024
+  int64_t bytes = 0;
+  // Set: operations done (two a multiply-add) or bytes read; 0 where the instruction set has no
+  // instruction of that kind.
+  double* work = nullptr;
+};
+
 #define TBOOST_KERNEL(name, Args)  \
   int64_t Tasks(const Args& args); \
   size_t ScratchBytes(const Args& args);

@@ -43,7 +43,10 @@ inline kernels::GemmArgs MakeGemmArgs(const LowerContext& context) {
 
 inline KernelCall CallGemm(const LowerContext& context, kernels::GemmArgs args) {
   kernels::ChooseTile(args, context.threads, context.l2_bytes);
-  return CallKernel("gemm", context.kernels->gemm, args);
+  KernelCall call = CallKernel("gemm", context.kernels->gemm, args);
+  call.detail = fmt::format("tile {}x{}, {} weights, {}", args.tile_m, args.tile_n,
+                            DTypeName(args.weight_dtype), context.kernels->name);
+  return call;
 }
 
 // Rows of a norm from input 0 to output 0.

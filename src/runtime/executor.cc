@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "src/ops/cost.h"
 #include "src/runtime/runtime_state.h"
 
 namespace tboost {
@@ -16,9 +17,8 @@ struct Binding {
   uint64_t arena_bytes = 0;
   uint64_t scratch_bytes = 0;
   std::vector<uint64_t> slot_offsets;
-  std::vector<NodeId> call_nodes;  // which node each call stands for
   std::vector<KernelCall> calls;
-  std::vector<Cost> costs;     // of the calls; empty without a profile
+  StepProfile profile;         // its calls match those above; empty unless profiling
   std::vector<int64_t> tasks;  // of the current run
   std::unique_ptr<ChunkCounter[]> counters;
 
@@ -32,15 +32,31 @@ constexpr size_t kMaxBindings = 32;
 // Up to this many tokens work is dealt out evenly beforehand: a task is too short to queue for.
 constexpr int64_t kStaticTokens = 16;
 
-// The work of one call of a node. Of a layout the cost sees the shape.
-Cost CostOf(const Graph& graph, const Node& node, std::vector<TensorView> inputs,
-            std::span<const TensorView> outputs, const StepShape& shape) {
-  if (!node.op->cost) return {};
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (node.inputs[i] != kNone &&
-        graph.value(node.inputs[i]).type.kind == ValueType::Kind::kLayout)
+// Sets the work of one call of a node. Of a layout the cost sees the shape.
+void SetCost(const Graph& graph, const Node& node, std::vector<TensorView> inputs,
+             std::span<const TensorView> outputs, const StepShape& shape, CallProfile& profile) {
+  if (!node.op->cost) return;
+  std::vector<TensorView> constants;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (node.inputs[i] == kNone) continue;
+    const Value& value = graph.value(node.inputs[i]);
+    if (value.type.kind == ValueType::Kind::kLayout)
       inputs[i].shape = Shape{shape.tokens, shape.sequences};
-  return node.op->cost(inputs, outputs, node.attributes);
+    if (value.constant) constants.push_back(inputs[i]);
+  }
+  profile.cost = node.op->cost(inputs, outputs, node.attributes);
+  profile.constant_bytes = std::min(BytesOf(constants), profile.cost.bytes);
+}
+
+using Clock = std::chrono::steady_clock;
+double Seconds(Clock::duration elapsed) { return std::chrono::duration<double>(elapsed).count(); }
+
+// Adds a run of a call that began its tasks at `start`, was `done` with them and has passed the
+// barrier.
+void Record(Clock::time_point start, Clock::time_point done, CallProfile& profile) {
+  const Clock::time_point end = Clock::now();
+  profile.seconds += Seconds(end - start);
+  profile.waiting += Seconds(end - done);
 }
 
 }  // namespace
@@ -75,7 +91,7 @@ TensorView Executor::View(ValueId id, const Binding& binding) const {
 
 Result<std::unique_ptr<Binding>> Executor::MakeBinding(const StepShape& shape) {
   auto binding = std::make_unique<Binding>();
-  binding->shape = shape;
+  binding->shape = binding->profile.shape = shape;
   TBOOST_ASSIGN_OR_RETURN(const std::vector<uint64_t> slot_bytes, program_.SlotBytes(shape));
   for (uint64_t bytes : slot_bytes) {
     binding->slot_offsets.push_back(binding->arena_bytes);
@@ -119,9 +135,16 @@ Result<std::unique_ptr<Binding>> Executor::MakeBinding(const StepShape& shape) {
     context.l2_bytes = runtime_.l2_bytes;
     Result<KernelCall> call = node.op->lower(context);
     if (!call.ok()) return call.status().WithContext(node.name);
-    binding->calls.push_back(*call);
-    binding->call_nodes.push_back(id);
-    if (profile_enabled_) binding->costs.push_back(CostOf(graph, node, inputs, outputs, shape));
+    if (profile_enabled_) {
+      CallProfile& profile = binding->profile.calls.emplace_back();
+      profile.name = node.name;
+      profile.op = node.op->name;
+      profile.kernel = call->kernel;
+      profile.detail = call->detail;
+      profile.compute = call->compute;
+      SetCost(graph, node, inputs, outputs, shape, profile);
+    }
+    binding->calls.push_back(*std::move(call));
   }
   binding->tasks.resize(binding->calls.size());
   binding->counters = std::make_unique<ChunkCounter[]>(binding->calls.size());
@@ -196,13 +219,14 @@ void Executor::Execute(Binding& binding, const CancelToken* cancel) {
   }
   const bool divide_evenly = binding.shape.tokens <= kStaticTokens;
   const auto stopped = [cancel] { return cancel && cancel->cancelled(); };
+  const Clock::time_point begin = profile_enabled_ ? Clock::now() : Clock::time_point();
   runtime_.pool->Run([&](Worker& worker) {
     const Buffer& memory = runtime_.scratch[worker.index()];
     const kernels::Scratch scratch{memory.data(), memory.size()};
     const bool measured = profile_enabled_ && worker.index() == 0;
-    std::chrono::steady_clock::time_point start;
+    Clock::time_point start, done;
     for (size_t i = 0; i < binding.calls.size(); ++i) {
-      if (measured) start = std::chrono::steady_clock::now();
+      if (measured) start = Clock::now();
       const KernelCall& call = binding.calls[i];
       const int64_t tasks = binding.tasks[i];
       const auto run = [&](int64_t task) { call.invoke(call.fn, call.args.data(), task, scratch); };
@@ -213,17 +237,16 @@ void Executor::Execute(Binding& binding, const CancelToken* cancel) {
         ChunkCounter& counter = binding.counters[i];
         for (int64_t t = counter.Next(); t < tasks && !stopped(); t = counter.Next()) run(t);
       }
+      if (measured) done = Clock::now();
       worker.Barrier();
-      if (measured) {
-        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-        StepProfile& step = profile_[binding.call_nodes[i]];
-        step.kernel = call.kernel;
-        step.seconds += elapsed.count();
-        step.cost.flops += binding.costs[i].flops;
-        step.cost.bytes += binding.costs[i].bytes;
-      }
+      if (measured) Record(start, done, binding.profile.calls[i]);
     }
   });
+  if (profile_enabled_) {
+    ++binding.profile.runs;
+    binding.profile.barriers += static_cast<int64_t>(binding.calls.size());
+    binding.profile.seconds += Seconds(Clock::now() - begin);
+  }
 }
 
 Status Executor::Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&)> read) {
@@ -246,7 +269,6 @@ Status Executor::Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&
   for (const KernelCall& call : binding->calls)
     scratch_bytes = std::max<uint64_t>(scratch_bytes, call.scratch(call.args.data()));
   TBOOST_RETURN_IF_ERROR(runtime_.Reserve(0, scratch_bytes));
-  if (profile_enabled_) profile_.resize(program_.graph.nodes().size());
   Execute(*binding, inputs.cancel);
   if (inputs.cancel && inputs.cancel->cancelled()) return CancelledError("stopped on request");
   for (const SequenceStep& sequence : inputs.sequences)
@@ -271,12 +293,9 @@ void Executor::EnableProfile() {
 
 std::vector<StepProfile> Executor::Profile() const {
   const std::lock_guard lock(runtime_.lease);
-  std::vector<StepProfile> out = profile_;
-  for (NodeId id = 0; id < out.size(); ++id) {
-    const Node& node = program_.graph.node(id);
-    out[id].name = node.name;
-    out[id].op = node.op->name;
-  }
+  std::vector<StepProfile> out;
+  for (const auto& binding : bindings_)
+    if (binding->profile.runs > 0) out.push_back(binding->profile);
   return out;
 }
 

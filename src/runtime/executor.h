@@ -30,11 +30,24 @@ struct StepInputs {
   const CancelToken* cancel = nullptr;
 };
 
-// Time of one step of a program, summed over calls.
-struct StepProfile {
-  std::string name, op, kernel;
+// One kernel call of a step. Times are worker 0's, summed over the runs that were measured: a call
+// lasts from its first task to the end of the barrier behind it.
+struct CallProfile {
+  std::string name, op, kernel, detail;
+  DType compute = DType::kF32;
   double seconds = 0;
-  Cost cost;  // of all calls
+  double waiting = 0;         // of those, at the barrier: for the others' last tasks
+  Cost cost;                  // of one run
+  double constant_bytes = 0;  // of the cost's bytes, those of weights
+};
+
+// The runs of one step shape.
+struct StepProfile {
+  StepShape shape;
+  int64_t runs = 0;
+  int64_t barriers = 0;  // passed in all runs
+  double seconds = 0;    // of all runs, from the first call to the last barrier
+  std::vector<CallProfile> calls;
 };
 
 struct Binding;
@@ -62,8 +75,9 @@ class Executor {
   // rows and lengths (src/plan/step_contract.h). kCancelled leaves the kv sequences as they were.
   Status Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&)> read);
 
-  // Collects times per step from now on.
+  // Forgets the times collected so far and collects them from now on.
   void EnableProfile();
+  // One entry a step shape, the latest first. Shapes long unused are dropped.
   std::vector<StepProfile> Profile() const;
 
  private:
@@ -79,7 +93,6 @@ class Executor {
   const KvPool* kv_pool_;
   std::list<std::unique_ptr<Binding>> bindings_;  // most recently used first, bounded
   bool profile_enabled_ = false;
-  std::vector<StepProfile> profile_;
 };
 
 }  // namespace tboost
