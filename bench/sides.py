@@ -6,8 +6,10 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 
 UNITS = ("med_ms", "tok_s")
+TURN_LIMIT_S = 120  # of a turn, or of getting ready for the first
 
 
 class Failed(Exception):
@@ -38,7 +40,10 @@ class OneShot:
 
     def turn(self, *further):
         command = [*self.command, *further]
-        done = subprocess.run(command, capture_output=True, text=True)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=TURN_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            raise Failed("nothing after %d s" % TURN_LIMIT_S) from None
         if done.returncode:
             raise Failed(last_line(done.stderr) or "exit status %d" % done.returncode)
         return read_records(done.stdout.splitlines())
@@ -58,7 +63,7 @@ class Served:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             text=True,
-            start_new_session=True,
+            process_group=0,
         )
         self.await_line()
         self.signal(signal.SIGSTOP)
@@ -67,9 +72,14 @@ class Served:
         os.killpg(self.process.pid, number)
 
     def await_line(self):
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                return line
+        watchdog = threading.Timer(TURN_LIMIT_S, self.signal, [signal.SIGKILL])
+        watchdog.start()
+        try:
+            for line in self.process.stdout:
+                if line.startswith("{"):
+                    return line
+        finally:
+            watchdog.cancel()
         self.process.wait()
         self.errors.seek(0)
         raise Failed(last_line(self.errors.read()) or "ended")
@@ -91,5 +101,7 @@ class Served:
 
 
 def last_line(text):
+    """What a program says went wrong: its last line of an error, or its last line."""
     lines = text.strip().splitlines()
-    return lines[-1][:200] if lines else ""
+    errors = [line for line in lines if "error" in line.lower()]
+    return (errors or lines or [""])[-1][:200]
