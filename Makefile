@@ -30,7 +30,7 @@ check: ## layers, lengths, format
 test: build check
 	@TBOOST_REQUIRE_MODELS=1 ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-check-slow: deps ## every instruction set, sanitizers, fuzzers
+check-slow: deps ## every instruction set, instruction counts, sanitizers, fuzzers
 	@.ci/check_slow
 
 bench: deps ## micro-benchmarks and the limits of this machine

@@ -37,6 +37,32 @@ class GgufFile {
     return *this;
   }
 
+  // An entry of another file.
+  void Copy(const GgufEntry& entry) {
+    const GgufValue& value = entry.value;
+    Key(entry.key, value.type);
+    if (const auto* text = std::get_if<std::string_view>(&value.value)) {
+      entries_.WriteString(*text);
+    } else if (const auto* array = std::get_if<GgufArray>(&value.value)) {
+      Raw(array->type).Raw(array->size);
+      entries_.WriteBytes(array->payload);
+    } else if (const auto* real = std::get_if<double>(&value.value)) {
+      value.type == GgufType::kF64 ? Raw(*real) : Raw(static_cast<float>(*real));
+    } else {  // little-endian: the low bytes are the narrower number
+      static constexpr std::pair<GgufType, size_t> kBytes[] = {
+          {GgufType::kU8, 1},  {GgufType::kI8, 1},  {GgufType::kBool, 1},
+          {GgufType::kU16, 2}, {GgufType::kI16, 2}, {GgufType::kU32, 4},
+          {GgufType::kI32, 4}, {GgufType::kU64, 8}, {GgufType::kI64, 8}};
+      std::visit(
+          [&](const auto& number) {
+            for (const auto& [type, bytes] : kBytes)
+              if (type == value.type)
+                entries_.WriteBytes({reinterpret_cast<const char*>(&number), bytes});
+          },
+          value.value);
+    }
+  }
+
   // A tensor of `shape` (row-major, outermost first) with its bytes in the storage format.
   void Tensor(std::string_view name, DType dtype, const Shape& shape, std::string_view bytes) {
     ++tensors_;
