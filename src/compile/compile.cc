@@ -10,6 +10,7 @@
 #include "src/formats/om/layout.h"
 #include "src/import/import_model.h"
 #include "src/passes/pipeline.h"
+#include "src/passes/round_products.h"
 
 namespace tboost {
 namespace {
@@ -109,6 +110,7 @@ Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOpt
   optimize.level = options.optimization_level;
   optimize.disabled = options.disabled_passes;
   TBOOST_ASSIGN_OR_RETURN(const OptimizeReport report, Optimize(model.graph, optimize));
+  if (options.dtype == DType::kBF16) TBOOST_RETURN_IF_ERROR(RoundProducts(model.graph).status());
   TBOOST_RETURN_IF_ERROR(
       WriteWeights(writer, model.graph, model.weights().files(), options.progress));
   const Json manifest = Manifest(model, options, DescribePasses(report));

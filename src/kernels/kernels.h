@@ -43,12 +43,14 @@ struct Norm {
 
 // c = residual + activation(norm(a) . W^T + bias), row by row; with `gated`, the columns of W come
 // as 16 gate, 16 up, 16 gate... (n is a multiple of 32) and c = activation(gate) * up (+ residual)
-// has n / 2 columns. All f32 but W.
+// has n / 2 columns. All f32 but W. Where the instruction set multiplies pairs of bf16, rounded
+// rows are summed as it does: pairs of k in one step, numbers below the normal ones as 0.
 struct GemmArgs {
   int64_t m = 0, n = 0, k = 0;  // n counts W's columns (both kinds when gated)
   const float* a = nullptr;     // [m, k], rows lda apart
   int64_t lda = 0;
-  Norm norm;  // applied to the rows of a
+  Norm norm;                // applied to the rows of a
+  bool round_rows = false;  // to bf16, behind the norm; W is then bf16 too
   DType weight_dtype = DType::kF32;
   const void* panels = nullptr;  // packed W (tensor/panel.h)
   const float* bias = nullptr;   // [n] or null; interleaved as W's columns when gated

@@ -5,6 +5,7 @@
 #include "src/ops/lowering.h"
 #include "src/ops/reference_math.h"
 #include "src/ops/shape_rule.h"
+#include "src/tensor/float16.h"
 
 namespace tboost::ops {
 namespace {
@@ -25,6 +26,8 @@ Result<std::vector<ValueType>> Infer(std::span<const ValueType> inputs,
   rule.Require(rule.present(kGamma) == (a.norm != NormKind::kNone),
                "gamma is needed with a norm and only then");
   rule.Require(!rule.present(kBeta) || a.norm == NormKind::kLayer, "beta needs a layer norm");
+  rule.Require(!a.round_rows || inputs[kW].dtype == DType::kBF16,
+               "rows are rounded to bf16, w is {}", DTypeName(inputs[kW].dtype));
   const int64_t n = rule.dim('n').constant().value_or(0);
   rule.Require(!a.gated || n % (2 * kPanelColumns) == 0,
                "w has {} rows, expected a multiple of {} when gated", n, 2 * kPanelColumns);
@@ -46,6 +49,8 @@ Status Reference(const RefCall& call) {
   for (int64_t t = 0; t < x.rows(); ++t) {
     NormalizeRow(a.norm, x.row(t), x.columns(), Row(call.inputs[kGamma]), Row(call.inputs[kBeta]),
                  a.eps, row.data());
+    if (a.round_rows)
+      for (double& value : row) value = double{BF16ToFloat(FloatToBF16(static_cast<float>(value)))};
     for (int64_t n = 0; n < w.rows(); ++n) {
       product[n] = bias ? bias[n] : 0;
       for (int64_t k = 0; k < x.columns(); ++k) product[n] += row[k] * w.row(n)[k];
@@ -74,6 +79,7 @@ Result<KernelCall> Lower(const LowerContext& context) {
                static_cast<float>(a.eps)};
   args.activation = a.activation;
   args.gated = a.gated;
+  args.round_rows = a.round_rows;
   args.residual = Floats(residual);
   args.ldr = residual.stride();
   return CallGemm(context, args);
@@ -105,6 +111,9 @@ std::vector<OpCase> Cases() {
   cases.push_back(
       Case(17, 96, 256, {Activation::kSilu, true, NormKind::kRms, 1e-6}, "bnr", DType::kQ4_1));
   cases.push_back(Case(2, 64, 256, {Activation::kGeluTanh, true}, "r", DType::kQ6_K));
+  for (const int64_t t : {2, 19})
+    cases.push_back(Case(t, 48, 75, {.activation = Activation::kGeluErf, .round_rows = true}, "br",
+                         DType::kBF16));
   return cases;
 }
 

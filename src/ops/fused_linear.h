@@ -11,12 +11,14 @@ struct FusedLinearAttributes {
   bool gated = false;
   kernels::NormKind norm = kernels::NormKind::kNone;
   double eps = 0;
+  bool round_rows = false;
   template <class V>
   void VisitFields(V& v) {
     v("activation", activation, "applied to the sum, or to the gate");
     v("gated", gated, "rows of w come as 16 gate, 16 up, 16 gate...; y = activation(gate) * up");
     v("norm", norm, "normalisation of the rows of x");
     v("eps", eps, "of the normalisation");
+    v("round_rows", round_rows, "to bf16, behind the normalisation; w is bf16 too");
   }
 };
 

@@ -40,8 +40,9 @@ inline void RunFewRows(const Tile& tile, const WeightFormat& format) {
   ComputeStatistics(tile);
   for (int64_t b = 0; b < row_blocks; ++b) {
     const Range block = EvenPart(tile.rows.count, kDirectRows, 1, b);
-    PackRows(args, tile.statistics + block.first, tile.rows.first + block.first, block.count, 0,
-             args.k, tile.packed_rows + block.first * RoundUpTo(args.k, kChunk));
+    PackRows<F32Words>(args, tile.statistics + block.first, tile.rows.first + block.first,
+                       block.count, 0, args.k,
+                       tile.packed_rows + block.first * RoundUpTo(args.k, kChunk));
   }
   for (int64_t i = 0; i < CeilDiv(tile.panels.count, step); ++i) {
     Range part = EvenPart(tile.panels.count, step, unit, i);

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -121,7 +123,11 @@ std::vector<double> ReferenceRow(const Problem& p, int64_t r) {
   const GemmArgs& args = p.args;
   const int64_t k = args.k;
   std::vector<double> row(p.a.begin() + r * args.lda, p.a.begin() + r * args.lda + k);
-  if (args.norm.kind == NormKind::kNone) return row;
+  if (args.norm.kind == NormKind::kNone) {
+    if (args.round_rows)
+      for (double& x : row) x = double{BF16ToFloat(FloatToBF16(static_cast<float>(x)))};
+    return row;
+  }
   double mean = 0, squares = 0;
   if (args.norm.kind == NormKind::kLayer) {
     for (double x : row) mean += x / static_cast<double>(k);
@@ -323,6 +329,68 @@ TEST(Gemm, FewRowsHaveTheBitsOfMany) {
         }
       }
     }
+  }
+}
+
+// Rows rounded to bf16, of every count and length, against the formula.
+TEST(Gemm, RowsInBF16) {
+  for (const KernelTable* table : TestedTables(&KernelTable::gemm)) {
+    for (const int64_t m : {1, 2, 13, 14, 15, 16, 17, 29, 40}) {
+      for (const int64_t k : {1, 2, 31, 33, 64, 65, 127, 256, 600}) {
+        const Shape shape = {m, m % 2 ? 48 : 70, k};
+        Problem p = MakeProblem(DType::kBF16, shape);
+        p.args.round_rows = true;
+        p.args.bias = p.bias.data();
+        p.args.activation = Activation::kGeluErf;
+        ExpectRight(p, Product(*table, p), Name(*table, DType::kBF16, shape));
+      }
+    }
+  }
+}
+
+// With a norm, which f32 and double may round apart: the same bits in every tile and alone, and
+// about those of rows that are not rounded.
+TEST(Gemm, RowsInBF16HaveTheBitsOfARowAlone) {
+  for (const KernelTable* table : TestedTables(&KernelTable::gemm)) {
+    Problem p = MakeProblem(DType::kBF16, {37, 96, 301});
+    p.args.norm = {NormKind::kLayer, p.gamma.data(), p.beta.data(), 1e-6f};
+    p.args.gated = true;
+    const std::vector<float> exact = Product(*table, p);
+    p.args.round_rows = true;
+    const std::vector<float> whole = Product(*table, p);
+    for (size_t i = 0; i < whole.size(); ++i)
+      ASSERT_NEAR(whole[i], exact[i], 0.15) << table->name << " element " << i;
+    EXPECT_NE(whole, exact) << table->name;
+    for (const Shape tile : {Shape{1, 32, 512}, Shape{5, 96, 32}, Shape{14, 64, 96}}) {
+      p.args.tile_m = tile.m;
+      p.args.tile_n = tile.n;
+      p.args.tile_k = tile.k;
+      ASSERT_EQ(Product(*table, p), whole) << table->name << " tile " << tile.m;
+    }
+    for (int64_t r = 0; r < 37; r += 6) {
+      Problem alone = p;
+      alone.args.norm.gamma = alone.gamma.data();
+      alone.args.norm.beta = alone.beta.data();
+      alone.a.assign(p.a.begin() + r * p.args.lda, p.a.begin() + (r + 1) * p.args.lda);
+      alone.args.m = 1;
+      alone.args.tile_m = 0;
+      const std::vector<float> row = Product(*table, alone);
+      ASSERT_TRUE(std::equal(row.begin(), row.begin() + p.width(), whole.begin() + r * p.args.ldc))
+          << table->name << " row " << r;
+    }
+  }
+}
+
+TEST(Gemm, RowsInBF16KeepWhatIsNotFinite) {
+  for (const KernelTable* table : TestedTables(&KernelTable::gemm)) {
+    Problem p = MakeProblem(DType::kBF16, {3, 16, 64});
+    p.args.round_rows = true;
+    p.a[5] = std::bit_cast<float>(0x7fffffffu);  // NaN, beyond which rounding would carry
+    p.a[p.args.lda + 5] = std::numeric_limits<float>::infinity();
+    const std::vector<float> c = Product(*table, p);
+    EXPECT_TRUE(std::isnan(c[0])) << table->name;
+    EXPECT_TRUE(std::isinf(c[p.args.ldc])) << table->name;
+    EXPECT_TRUE(std::isfinite(c[2 * p.args.ldc])) << table->name;
   }
 }
 

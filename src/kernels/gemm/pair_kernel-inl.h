@@ -29,8 +29,8 @@ TBOOST_INLINE void FetchNext(const PairCall& call, int64_t chunk) {
     for (int p = 0; p < P; ++p) PrefetchL2(call.next + p * call.next_stride + i);
 }
 
-// sums[p][r] += rows[r][k] * W[p][k], k ascending.
-template <int R, int P>
+// sums[p][r] += rows[r][k] * W[p][k], k ascending; counts are of words.
+template <class Words, int R, int P>
 void RunPairKernel(const PairCall& call) {
   F32x16 sums[R][P];
   StartSums(call, sums);
@@ -45,8 +45,9 @@ void RunPairKernel(const PairCall& call) {
       Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA { weights[p] = Load(w + p * stride); });
       Unroll<R>([&](auto r) TBOOST_INLINE_LAMBDA {
         const F32x16 a = Set1(row[r * kChunk + i]);
-        Unroll<P>([&](auto p)
-                      TBOOST_INLINE_LAMBDA { sums[r][p] = Fma(a, weights[p], sums[r][p]); });
+        Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA {
+          sums[r][p] = Words::AddProducts(a, weights[p], sums[r][p]);
+        });
       });
     }
     row += R * kChunk;
@@ -57,13 +58,15 @@ void RunPairKernel(const PairCall& call) {
 struct PairKernels {
   PairKernel kernel[kPairRows][2] = {};  // [rows - 1][panels - 1]
 };
+template <class Words>
 constexpr PairKernels MakePairKernels() {
   PairKernels table;
   Unroll<kPairRows>([&](auto r) {
-    Unroll<2>([&](auto p) { table.kernel[r][p] = &RunPairKernel<r + 1, p + 1>; });
+    Unroll<2>([&](auto p) { table.kernel[r][p] = &RunPairKernel<Words, r + 1, p + 1>; });
   });
   return table;
 }
-inline constexpr PairKernels kPairKernels = MakePairKernels();
+template <class Words>
+inline constexpr PairKernels kPairKernels = MakePairKernels<Words>();
 
 }  // namespace tboost::kernels::TBOOST_ISA

@@ -96,6 +96,13 @@ TBOOST_INLINE VF LowNibble(VI a) {
   return _mm512_permutexvar_ps(a, table);
 }
 
+#ifdef TBOOST_ISA_avx512_bf16
+TBOOST_INLINE VF ToBF16Pairs(VF first, VF second) { return (VF)_mm512_cvtne2ps_pbh(second, first); }
+TBOOST_INLINE VF AddBF16Products(VF a, VF b, VF sum) {
+  return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+}
+#endif
+
 TBOOST_INLINE float ReduceAdd(VF a) {
   const __m256 b = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
   __m128 c = _mm_add_ps(_mm256_castps256_ps128(b), _mm256_extractf128_ps(b, 1));

@@ -212,6 +212,23 @@ TBOOST_INLINE F32x16Pair LoadBF16Pairs(const void* from) {
   return {AsFloat(ShiftLeft<16>(words)), AsFloat(words & SetInt1(int32_t(0xffff0000u)))};
 }
 
+// To the nearest bf16, ties to even; NaN stays NaN.
+TBOOST_INLINE F32x16 RoundToBF16(F32x16 a) {
+  const I32x16 bits = AsInt(a), odd = ShiftRight<16>(bits) & SetInt1(1);
+  const I32x16 rounded = (bits + odd + SetInt1(0x7fff)) & SetInt1(int32_t(0xffff0000u));
+  return Select(LessEqual(Abs(a), Set1(__builtin_inff())), AsFloat(rounded), a + a);
+}
+#ifdef TBOOST_ISA_avx512_bf16
+// 32 numbers rounded to bf16 (numbers below the normal ones to 0), as 16 pairs.
+TBOOST_INLINE F32x16 ToBF16Pairs(F32x16 first, F32x16 second) {
+  return {{native::ToBF16Pairs(first.part[0], second.part[0])}};
+}
+// sum + the products of pairs.
+TBOOST_INLINE F32x16 AddBF16Products(F32x16 a, F32x16 b, F32x16 sum) {
+  return {{native::AddBF16Products(a.part[0], b.part[0], sum.part[0])}};
+}
+#endif
+
 // Sum and maximum of the lanes, folded 8, 4, 2, 1 lanes apart: the same order on every instruction
 // set.
 template <class Op>
