@@ -18,7 +18,8 @@ TEST(Embed, RowsOfEveryFormat) {
     const HashRandom random(1, "embed");
     for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<char>(random.Bits(i));
     PackPanels(dtype, rows.data(), kRows, kWidth, panels.data());
-    const std::vector<int32_t> ids = {36, 0, 15, 16, 16, 31, 32, 5};
+    std::vector<int32_t> ids = {36, 0, 15, 16, 16, 31, 32, 5};
+    for (int i = 0; i < 20; ++i) ids.push_back(i * 11 % kRows);  // more than one task
     for (const KernelTable* table : TestedTables()) {
       EmbedArgs args;
       args.tokens = static_cast<int64_t>(ids.size());

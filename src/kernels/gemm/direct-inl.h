@@ -31,7 +31,7 @@ void RunDirectKernel(const MicroKernelCall& call) {
   StartSums(call, sums);
   const float* row = call.rows;
   for (int64_t k = 0; k < call.k_count; k += kChunk) {
-    if constexpr (Weights::kGroup > 2) PrefetchPanels<Weights, P>(call, k);
+    if constexpr (Weights::kDType != DType::kF32) PrefetchPanels<Weights, P>(call, k);
     typename Weights::Head heads[P];
     Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA {
       Weights::At(call.panels + p * call.panel_stride, call.k_first + k, heads[p]);

@@ -15,9 +15,9 @@ inline constexpr int kDirectPanels = 4;
 // More rows are worth decoding for, once, in the blocks of many rows.
 inline constexpr int64_t kFewRows = 4 * kDirectRows < kMaxFewRows ? 4 * kDirectRows : kMaxFewRows;
 
-// Quantised weights are fetched this far ahead of the decoding, which is too slow to run ahead
-// itself.
-inline constexpr int64_t kPrefetchBytes = 2048;
+// Weights are fetched this far ahead of their decoding, which is too slow to run ahead itself. A
+// multiple of 1 KiB would fall into few of the sets of the L1 cache, beside what is being read.
+inline constexpr int64_t kPrefetchBytes = 3584;
 
 struct WeightFormat {
   DType dtype;

@@ -144,21 +144,26 @@ struct NibbleWeights {
   }
 };
 
-// Codes in the bytes of words. A byte is masked where it stands: as a number that is its code times
-// a power of two, which is taken out of the scale. Both are exact.
+// Codes in the bytes of words. With registers to spare a byte is masked where it stands: as a
+// number that is its code times a power of two, which is taken out of the scale. Both are exact.
+inline constexpr bool kBytesInPlace = kVectorRegisters >= 32;
 struct ByteSteps {
-  F32x16 d[4], m;
+  F32x16 d[kBytesInPlace ? 4 : 1], m;
 };
 TBOOST_INLINE void SetByteSteps(F32x16 d, float middle, ByteSteps& steps) {
   steps.m = d * Set1(-middle);
-  Unroll<4>([&](auto i) TBOOST_INLINE_LAMBDA {
+  Unroll<kBytesInPlace ? 4 : 1>([&](auto i) TBOOST_INLINE_LAMBDA {
     steps.d[i] = d;
     d = d * Set1(0x1p-8f);
   });
 }
 template <int i, int kBits>
 TBOOST_INLINE F32x16 ByteValue(const ByteSteps& steps, I32x16 word) {
-  return Fma(steps.d[i], ToFloat(word & SetInt1(((1 << kBits) - 1) << (8 * i))), steps.m);
+  constexpr int kMask = (1 << kBits) - 1;
+  if constexpr (kBytesInPlace)
+    return Fma(steps.d[i], ToFloat(word & SetInt1(kMask << (8 * i))), steps.m);
+  else
+    return Fma(steps.d[0], ToFloat(ShiftRight<8 * i>(word) & SetInt1(kMask)), steps.m);
 }
 
 struct Q5_0Weights {
