@@ -46,7 +46,7 @@ double TaskCycles(double rows, double panels, double k) {
 }  // namespace
 
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes) {
-  constexpr double kStraggler = 0.05;  // how much of a task threads may end apart
+  constexpr double kStraggler = 0.03;  // how much of a task threads may end apart
   constexpr int64_t kTasksPerThread = 8, kRowUnit = 14;
   constexpr int64_t kRows = 128, kLeastK = 128, kMostK = 1024;  // that a block of k is meant for
   const int64_t unit = args.gated ? 2 : 1;
