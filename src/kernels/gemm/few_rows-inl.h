@@ -33,7 +33,9 @@ inline void RunFewRows(const Tile& tile, const WeightFormat& format) {
   const int64_t row_blocks = CeilDiv(tile.rows.count, kDirectRows);
   const int64_t kernel_panels = format.direct_panels[CeilDiv(tile.rows.count, row_blocks) - 1];
   // From epilogue to epilogue.
-  const int64_t step = kernel_panels > unit ? kernel_panels - kernel_panels % unit : unit;
+  int64_t step = kernel_panels > unit ? kernel_panels - kernel_panels % unit : unit;
+  // Groups of one size fetch ahead just what the next one reads.
+  if (step == 4 && unit == 1 && tile.panels.count % 4 != 0 && tile.panels.count % 3 == 0) step = 3;
   const char* panels = static_cast<const char*>(args.panels) + tile.panels.first * stride;
   for (int64_t p = 0; p < step; ++p)  // on their way while the rows are packed
     for (int64_t line = 0; line < kPrefetchBytes; line += 64) Prefetch(panels + p * stride + line);
