@@ -106,8 +106,9 @@ class ManyRows {
                tile_.panels.first + p, panels);
   }
 
-  // What the epilogue of a block adds.
-  void FetchResidual(Range rows, int64_t p, int64_t panels) const {
+  // What the epilogue of a block adds. Always inlined: GCC drops calls of a function that does
+  // nothing but prefetch.
+  TBOOST_INLINE void FetchResidual(Range rows, int64_t p, int64_t panels) const {
     const int64_t column = (tile_.panels.first + p) / tile_.unit() * kVectorLanes;
     const float* first = args_.residual + (tile_.rows.first + rows.first) * args_.ldr + column;
     for (int64_t r = 0; r < rows.count; ++r)
