@@ -19,6 +19,7 @@
 #include "src/formats/safetensors/safetensors.h"
 #include "src/ops/ops.h"
 #include "src/runtime/executor.h"
+#include "src/runtime/runtime_state.h"
 #include "tboost/runtime.h"
 #include "tests/real_model.h"
 
@@ -78,8 +79,11 @@ double LargestDifference(const A& a, const B& b) {
   return largest;
 }
 
+// Small models too run on all threads.
 inline std::unique_ptr<Runtime> MakeRuntime(int threads = 2) {
-  return Must(Runtime::Create({.threads = threads}));
+  auto runtime = Must(Runtime::Create({.threads = threads}));
+  runtime->state().every_thread = true;
+  return runtime;
 }
 
 inline constexpr std::string_view kTinyModels[] = {

@@ -74,11 +74,14 @@ class Streams {
     StepInputs inputs;
     inputs.sequences = steps;
     inputs.output_rows = rows;
+    inputs.best = state_.executor->CanRank() ? 1 : 0;
     inputs.cancel = &Interrupted();
     return state_.executor->Run(inputs, [&](const Executor::Outputs& outputs) {
-      const float* logits = outputs.Get("logits").as<const float>();
+      float* logits = outputs.Get("logits").as<float>();
       const auto width = static_cast<size_t>(state_.vocab_size);
-      for (size_t i = 0; i < rows.size(); ++i) chosen[i] = ArgMax({logits + i * width, width});
+      for (size_t i = 0; i < rows.size(); ++i)
+        chosen[i] = inputs.best ? Sampler({}).NextOfBest(outputs.Best(static_cast<int64_t>(i)))
+                                : ArgMax({logits + i * width, width});
       return OkStatus();
     });
   }

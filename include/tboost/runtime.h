@@ -14,8 +14,12 @@
 namespace tboost {
 
 struct RuntimeOptions {
-  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores).
+  // 0: as many as this process may use (affinity, cpuset, cgroup quota, physical cores). Steps with
+  // little work use fewer of them.
   int threads = 0;
+  // Threads that are done with an operator ask for the first weights of the next one while they
+  // wait for the others. Changes no result; off, since it gained nothing where it was measured.
+  bool prefetch = false;
 };
 
 // Asks running work to stop. Set from any thread or a signal handler; work that sees it returns

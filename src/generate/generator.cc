@@ -15,6 +15,8 @@ namespace {
 // Rows of logits computed at a time when all are wanted: a vocabulary's row is large.
 constexpr int64_t kScoreRows = 32;
 
+using ReadStep = FunctionRef<Status(const Executor::Outputs&)>;
+
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -44,10 +46,11 @@ struct Generator::State {
   Status CheckPrompt(std::span<const int32_t> prompt) const;
   void Truncate(int64_t length);
   int64_t ReuseCommonPrefix(std::span<const int32_t> prompt);
-  Status Step(std::span<const int32_t> step, std::span<const int32_t> rows,
-              const CancelToken* cancel, FunctionRef<Status(const float*)> read);
-  Status Prefill(std::span<const int32_t> rest, const GenerateOptions& options,
-                 std::vector<float>& logits);
+  // `best`: as StepInputs::best.
+  Status Step(std::span<const int32_t> step, std::span<const int32_t> rows, int64_t best,
+              const CancelToken* cancel, ReadStep read);
+  Status Prefill(std::span<const int32_t> rest, int64_t best, const GenerateOptions& options,
+                 ReadStep read);
 };
 
 Status Generator::State::CheckPrompt(std::span<const int32_t> prompt) const {
@@ -80,22 +83,21 @@ int64_t Generator::State::ReuseCommonPrefix(std::span<const int32_t> prompt) {
 }
 
 Status Generator::State::Step(std::span<const int32_t> step, std::span<const int32_t> rows,
-                              const CancelToken* cancel, FunctionRef<Status(const float*)> read) {
+                              int64_t best, const CancelToken* cancel, ReadStep read) {
   TBOOST_RETURN_IF_ERROR(model.kv_pool->Reserve(kv, static_cast<int64_t>(step.size())));
   const SequenceStep sequence{step, &kv};
   StepInputs inputs;
   inputs.sequences = {&sequence, 1};
   inputs.output_rows = rows;
+  inputs.best = best;
   inputs.cancel = cancel;
-  TBOOST_RETURN_IF_ERROR(model.executor->Run(inputs, [&](const Executor::Outputs& outputs) {
-    return read(outputs.Get("logits").as<const float>());
-  }));
+  TBOOST_RETURN_IF_ERROR(model.executor->Run(inputs, read));
   ids.insert(ids.end(), step.begin(), step.end());
   return OkStatus();
 }
 
-Status Generator::State::Prefill(std::span<const int32_t> rest, const GenerateOptions& options,
-                                 std::vector<float>& logits) {
+Status Generator::State::Prefill(std::span<const int32_t> rest, int64_t best,
+                                 const GenerateOptions& options, ReadStep read) {
   const size_t total = rest.size();
   const auto chunk = static_cast<size_t>(model.StepTokens());
   while (!rest.empty()) {
@@ -103,10 +105,10 @@ Status Generator::State::Prefill(std::span<const int32_t> rest, const GenerateOp
     rest = rest.subspan(step.size());
     // One row a chunk keeps the shape of full chunks the same; only the last one's is read.
     const int32_t row = static_cast<int32_t>(step.size()) - 1;
-    TBOOST_RETURN_IF_ERROR(Step(step, {&row, 1}, options.cancel, [&](const float* data) {
-      if (rest.empty()) logits.assign(data, data + model.vocab_size);
-      return OkStatus();
-    }));
+    TBOOST_RETURN_IF_ERROR(
+        Step(step, {&row, 1}, best, options.cancel, [&](const Executor::Outputs& outputs) {
+          return rest.empty() ? read(outputs) : OkStatus();
+        }));
     if (options.on_prefill)
       options.on_prefill(static_cast<int64_t>(total - rest.size()), static_cast<int64_t>(total));
   }
@@ -166,6 +168,37 @@ class AnswerText {
   bool wanted_ = true;
 };
 
+// The token after a step: chosen from the best logits where they are enough, else from the row
+// where it lies; for a callback the row is copied first.
+class NextToken {
+ public:
+  NextToken(const Model::State& model, const GenerateOptions& options, Sampler& sampler)
+      : vocabulary_(model.vocab_size), copies_(options.on_logits != nullptr), sampler_(sampler) {
+    if (!copies_ && model.executor->CanRank()) best_ = sampler.BestNeeded(vocabulary_);
+  }
+  // As StepInputs::best.
+  int64_t best() const { return best_; }
+  // Chooses only where a token is `wanted`.
+  Status Read(const Executor::Outputs& outputs, bool wanted) {
+    const std::span row(outputs.Get("logits").as<float>(), static_cast<size_t>(vocabulary_));
+    if (copies_)
+      logits_.assign(row.begin(), row.end());
+    else if (wanted)
+      id_ = best_ ? sampler_.NextOfBest(outputs.Best(0)) : sampler_.Next(row);
+    return OkStatus();
+  }
+  std::span<const float> logits() const { return logits_; }
+  int32_t Take() { return copies_ ? sampler_.Next(logits_) : id_; }
+
+ private:
+  const int64_t vocabulary_;
+  const bool copies_;
+  Sampler& sampler_;
+  int64_t best_ = 0;
+  int32_t id_ = 0;
+  std::vector<float> logits_;
+};
+
 std::vector<int32_t> EndIds(const Model::State& model) {
   std::vector<int32_t> ends;
   const Json& generation = model.settings().at("generation");
@@ -192,17 +225,18 @@ Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
   const std::vector<int32_t> ends = options.ignore_eos ? std::vector<int32_t>{} : EndIds(s.model);
   AnswerText text(s.model.tokenizer ? &*s.model.tokenizer : nullptr, options);
 
-  std::vector<float> logits;
+  bool more = options.max_tokens > 0;
+  NextToken next(s.model, options, sampler);
+  const auto read = [&](const Executor::Outputs& outputs) { return next.Read(outputs, more); };
   const auto start = std::chrono::steady_clock::now();
-  Status status = s.Prefill(prompt_ids.subspan(out.reused_tokens), options, logits);
+  Status status = s.Prefill(prompt_ids.subspan(out.reused_tokens), next.best(), options, read);
   out.prefill_seconds = SecondsSince(start);
   const auto decode_start = std::chrono::steady_clock::now();
   out.finish_reason = FinishReason::kLength;
-  bool more = options.max_tokens > 0;
   while (status.ok()) {
-    if (options.on_logits) status = options.on_logits(logits);
+    if (options.on_logits) status = options.on_logits(next.logits());
     if (!status.ok() || !more) break;
-    const int32_t id = sampler.Next(logits);
+    const int32_t id = next.Take();
     if (std::find(ends.begin(), ends.end(), id) != ends.end()) {
       out.finish_reason = FinishReason::kStop;
       break;
@@ -219,10 +253,7 @@ Result<Generation> Generator::Generate(std::span<const int32_t> prompt_ids,
     // The last token runs for its logits alone.
     if (s.kv.length >= s.model.context_length || (!more && !options.on_logits)) break;
     const int32_t row = 0;
-    status = s.Step({&id, 1}, {&row, 1}, options.cancel, [&](const float* data) {
-      std::copy(data, data + logits.size(), logits.begin());
-      return OkStatus();
-    });
+    status = s.Step({&id, 1}, {&row, 1}, next.best(), options.cancel, read);
   }
   out.decode_seconds = SecondsSince(decode_start);
   if (status.code() == StatusCode::kCancelled) {
@@ -248,8 +279,9 @@ Status Generator::Score(
     const auto step = ids.subspan(first, std::min<size_t>(kScoreRows, ids.size() - first));
     rows.resize(step.size());
     for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int32_t>(i);
-    TBOOST_RETURN_IF_ERROR(s.Step(step, rows, nullptr, [&](const float* data) {
-      return read(static_cast<int64_t>(first), static_cast<int64_t>(step.size()), data);
+    TBOOST_RETURN_IF_ERROR(s.Step(step, rows, 0, nullptr, [&](const Executor::Outputs& outputs) {
+      return read(static_cast<int64_t>(first), static_cast<int64_t>(step.size()),
+                  outputs.Get("logits").as<const float>());
     }));
   }
   return OkStatus();

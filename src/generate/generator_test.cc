@@ -66,6 +66,24 @@ TEST_F(GeneratorTest, AnswersAsLongAsAskedFor) {
   }
 }
 
+TEST_F(GeneratorTest, TheBestLogitsGiveTheSameTokensAsTheRow) {
+  // A callback for the logits asks for whole rows.
+  const SamplingOptions cases[] = {{},
+                                   {.temperature = 0.8, .top_k = 1},
+                                   {.temperature = 2, .top_k = 5, .seed = 3},
+                                   {.temperature = 1, .top_k = 40, .top_p = 0.9, .seed = 4},
+                                   {.temperature = 1.5, .top_k = 100, .min_p = 0.01, .seed = 5},
+                                   {.temperature = 1.5, .top_k = 1000, .seed = 6},
+                                   {.repetition_penalty = 1.3}};
+  Generator ranking(*model_), rows(*model_);
+  for (const SamplingOptions& sampling : cases) {
+    const GenerateOptions options = {.max_tokens = 30, .sampling = sampling, .ignore_eos = true};
+    EXPECT_EQ(Must(ranking.Generate(RandomPrompt(9), options)).ids,
+              Generate(rows, RandomPrompt(9), options).first.ids)
+        << "top_k " << sampling.top_k;
+  }
+}
+
 TEST_F(GeneratorTest, EndsWhereTheContextIsFull) {
   // 64 tokens may have keys and values; the last answer token needs none.
   for (const auto& [prompt, answer] : {std::pair(60, 5u), std::pair(63, 2u), std::pair(64, 1u)}) {

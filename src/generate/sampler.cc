@@ -1,7 +1,9 @@
 #include "src/generate/sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "src/base/random.h"
 #include "src/base/status.h"
@@ -12,6 +14,29 @@ namespace {
 // Without top-k, a set this large holds all but a sliver of the probability; only when it does not
 // is the whole row sorted.
 constexpr size_t kFirstCandidates = 256;
+
+// More than these are sought in the whole row.
+constexpr int64_t kMostBest = 128;
+
+bool Before(const Candidate& a, const Candidate& b) { return a.Before(b); }
+
+// Rows are looked through by blocks, most of which hold nothing of interest.
+constexpr size_t kBlock = 256;
+
+// The largest number, whatever is beside it that is none; -infinity where there is none.
+float Largest(std::span<const float> values) {
+  constexpr size_t kLanes = 16;
+  std::array<float, kLanes> lanes;
+  lanes.fill(-INFINITY);
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      lanes[lane] = values[i + lane] > lanes[lane] ? values[i + lane] : lanes[lane];
+  for (; i < values.size(); ++i) lanes[0] = values[i] > lanes[0] ? values[i] : lanes[0];
+  for (size_t lane = 1; lane < kLanes; ++lane)
+    lanes[0] = lanes[lane] > lanes[0] ? lanes[lane] : lanes[0];
+  return lanes[0];
+}
 
 }  // namespace
 
@@ -34,10 +59,16 @@ Status CheckSampling(const SamplingOptions& o) {
 }
 
 int32_t ArgMax(std::span<const float> values) {
-  size_t best = 0;
-  for (size_t i = 1; i < values.size(); ++i)
-    if (values[i] > values[best] || (std::isnan(values[best]) && !std::isnan(values[i]))) best = i;
-  return static_cast<int32_t>(best);
+  float largest = -INFINITY;
+  size_t first = 0;  // of the block that has it
+  for (size_t i = 0; i < values.size(); i += kBlock) {
+    const float block = Largest(values.subspan(i, std::min(kBlock, values.size() - i)));
+    if (block > largest) largest = block, first = i;
+  }
+  // Where nothing is larger than that, the first number that there is.
+  const auto found =
+      std::find_if(values.begin() + first, values.end(), [&](float x) { return x == largest; });
+  return found == values.end() ? 0 : static_cast<int32_t>(found - values.begin());
 }
 
 void Sampler::SeePrompt(std::span<const int32_t> ids) {
@@ -74,41 +105,61 @@ double Sampler::Uniform() {
 
 // The `count` largest, in descending order; equal logits in order of their ids.
 void Sampler::SelectTop(std::span<const float> logits, size_t count) {
-  const auto before = [](const Candidate& a, const Candidate& b) {
-    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
-  };
   candidates_.clear();
-  for (size_t i = 0; i < logits.size(); ++i)
-    if (!std::isnan(logits[i])) candidates_.push_back({static_cast<int32_t>(i), logits[i]});
-  count = std::min(count, candidates_.size());
-  std::partial_sort(candidates_.begin(), candidates_.begin() + count, candidates_.end(), before);
-  candidates_.resize(count);
+  // Of those that come later, only larger ones than `least` are of interest.
+  float least = -INFINITY;
+  const auto keep_best = [&] {
+    if (candidates_.size() < count) return;
+    std::nth_element(candidates_.begin(), candidates_.begin() + (count - 1), candidates_.end(),
+                     Before);
+    candidates_.resize(count);
+    least = candidates_.back().value;
+  };
+  for (size_t i = 0; i < logits.size(); i += kBlock) {
+    const size_t end = std::min(i + kBlock, logits.size());
+    const bool full = candidates_.size() >= count;
+    if (full && !(Largest(logits.subspan(i, end - i)) > least)) continue;
+    for (size_t id = i; id < end; ++id)
+      if (full ? logits[id] > least : !std::isnan(logits[id]))
+        candidates_.push_back({logits[id], static_cast<int32_t>(id)});
+    if (candidates_.size() >= 2 * count || !full) keep_best();
+  }
+  keep_best();
+  std::sort(candidates_.begin(), candidates_.end(), Before);
+}
+
+// The weights of the candidates, relative to the first.
+void Sampler::Weigh() {
+  weights_.clear();
+  for (const Candidate& c : candidates_)
+    weights_.push_back(
+        std::exp((static_cast<double>(c.value) - candidates_[0].value) / options_.temperature));
 }
 
 int32_t Sampler::Draw(std::span<const float> logits) {
   const double max = logits[ArgMax(logits)];
   if (!std::isfinite(max)) return ArgMax(logits);
-  const auto weight = [&](double logit) { return std::exp((logit - max) / options_.temperature); };
-  // Probabilities are relative to the tokens that top-k leaves, or to all.
-  double total = 0;
-  size_t limit = options_.top_k > 0 ? static_cast<size_t>(options_.top_k) : logits.size();
-  const bool all = limit >= logits.size();
-  if (all)
-    for (float logit : logits)
-      if (!std::isnan(logit)) total += weight(logit);
-  size_t count = std::min(limit, kFirstCandidates);
-  for (;;) {
-    SelectTop(logits, all ? count : limit);
-    weights_.clear();
-    double sum = 0;
-    for (const Candidate& c : candidates_)
-      weights_.push_back(weight(c.logit)), sum += weights_.back();
-    if (!all) total = sum;
-    // Enough when the cut by top_p or min_p falls inside, or everything is there.
-    const bool cut = sum >= options_.top_p * total * (1 - 1e-9) || weights_.back() < options_.min_p;
-    if (!all || cut || count >= logits.size()) break;
-    count = logits.size();
+  const auto limit = static_cast<size_t>(options_.top_k);
+  if (limit > 0 && limit < logits.size()) {
+    SelectTop(logits, limit);
+    Weigh();
+    return Choose(std::accumulate(weights_.begin(), weights_.end(), 0.0));
   }
+  double total = 0;
+  for (float logit : logits)
+    if (!std::isnan(logit)) total += std::exp((logit - max) / options_.temperature);
+  for (size_t count = kFirstCandidates;; count = logits.size()) {
+    SelectTop(logits, count);
+    Weigh();
+    // Enough when the cut by top_p or min_p falls inside, or everything is there.
+    const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+    const bool cut = sum >= options_.top_p * total * (1 - 1e-9) || weights_.back() < options_.min_p;
+    if (cut || count >= logits.size()) return Choose(total);
+  }
+}
+
+// Draws one of the candidates that top_p and min_p leave; probabilities are shares of `total`.
+int32_t Sampler::Choose(double total) {
   double kept = 0;
   size_t n = 0;
   while (n < weights_.size() &&
@@ -120,6 +171,28 @@ int32_t Sampler::Draw(std::span<const float> logits) {
     target -= weights_[i];
   }
   return candidates_[n - 1].id;
+}
+
+int64_t Sampler::BestNeeded(int64_t vocabulary) const {
+  const bool penalties = options_.repetition_penalty != 1 || options_.presence_penalty != 0 ||
+                         options_.frequency_penalty != 0;
+  if (penalties) return 0;
+  if (options_.temperature == 0) return 1;
+  return options_.top_k <= kMostBest && options_.top_k < vocabulary ? options_.top_k : 0;
+}
+
+int32_t Sampler::NextOfBest(std::span<const Candidate> best) {
+  candidates_.clear();
+  for (const Candidate& c : best)
+    if (c.id >= 0) candidates_.push_back(c);
+  if (candidates_.empty()) return 0;  // as of a row of nothing but -infinity
+  const int64_t wanted = options_.temperature == 0 ? 1 : options_.top_k;
+  const size_t count = std::min(candidates_.size(), static_cast<size_t>(wanted));
+  std::partial_sort(candidates_.begin(), candidates_.begin() + count, candidates_.end(), Before);
+  candidates_.resize(count);
+  if (options_.temperature == 0 || !std::isfinite(candidates_[0].value)) return candidates_[0].id;
+  Weigh();
+  return Choose(std::accumulate(weights_.begin(), weights_.end(), 0.0));
 }
 
 }  // namespace tboost

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "src/tensor/candidate.h"
 #include "tboost/generate.h"
 
 namespace tboost {
@@ -22,14 +23,17 @@ class Sampler {
   void SeePrompt(std::span<const int32_t> ids);
   // Chooses from `logits`, which penalties change in place.
   int32_t Next(std::span<float> logits);
+  // How many of the largest logits are enough to choose from; 0: the whole row is needed.
+  int64_t BestNeeded(int64_t vocabulary) const;
+  // As Next, where BestNeeded() is not 0, from at least that many of the largest of a row, in no
+  // order, and whatever candidates without an id are among them.
+  int32_t NextOfBest(std::span<const Candidate> best);
 
  private:
-  struct Candidate {
-    int32_t id;
-    float logit;
-  };
   void Penalise(std::span<float> logits) const;
   int32_t Draw(std::span<const float> logits);
+  int32_t Choose(double total);
+  void Weigh();
   void SelectTop(std::span<const float> logits, size_t count);
   double Uniform();
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "src/base/random.h"
 #include "src/formats/test_bytes.h"
@@ -102,6 +103,31 @@ TEST(Sampler, WithoutTemperatureTheLikeliest) {
   EXPECT_EQ(Sampler({}).Next(row), best);
   std::vector<float> equal = {1, 3, 3, 2};
   EXPECT_EQ(ArgMax(equal), 1);
+}
+
+TEST(Sampler, TheBestAreFoundWhereverTheyLie) {
+  // Ascending, descending and tied rows, longer than the blocks that they are looked through by.
+  std::vector<float> up(1000), down(1000), tied(1000, 1);
+  for (int i = 0; i < 1000; ++i) up[i] = static_cast<float>(i), down[i] = static_cast<float>(-i);
+  EXPECT_EQ(ArgMax(up), 999);
+  EXPECT_EQ(ArgMax(down), 0);
+  EXPECT_EQ(ArgMax(tied), 0);
+  tied[777] = 2;
+  EXPECT_EQ(ArgMax(tied), 777);
+  for (const std::vector<float>& row : {up, down, tied, RandomLogits(1000)}) {
+    const SamplingOptions options = {.temperature = 1000, .top_k = 3};
+    const std::vector<double> expected = Probabilities(row, options);
+    std::set<int32_t> drawn;
+    Sampler sampler(options);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<float> copy = row;
+      drawn.insert(sampler.Next(copy));
+    }
+    std::set<int32_t> best;
+    for (int id = 0; id < 1000; ++id)
+      if (expected[id] > 0) best.insert(id);
+    EXPECT_EQ(drawn, best);
+  }
 }
 
 TEST(Sampler, RepetitionPenaltyCountsPromptAndAnswerOnce) {

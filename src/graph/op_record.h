@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/graph/graph.h"
+#include "src/tensor/candidate.h"
 #include "src/tensor/scratch.h"
 #include "src/tensor/sequence_layout.h"
 #include "src/tensor/view.h"
@@ -67,6 +68,9 @@ struct KernelCall {
   size_t (*scratch)(const void* args) = nullptr;
   void (*fn)() = nullptr;  // the typed kernel, as `invoke` knows it
   void (*invoke)(void (*fn)(), const void* args, int64_t task, kernels::Scratch scratch) = nullptr;
+  // What its tasks read from end to end in ascending order: weights. Null: nothing.
+  const char* stream = nullptr;
+  int64_t stream_bytes = 0;
   alignas(16) std::array<std::byte, 512> args;
 };
 
@@ -103,6 +107,13 @@ KernelCall MakeKernelCall(std::string_view name,
   return call;
 }
 
+// Where the best of each row of a result go: [rows][parts][count], each part in order.
+struct BestRows {
+  int64_t parts = 1;
+  int64_t count = 0;
+  Candidate* out = nullptr;
+};
+
 // What an operator gets to build its kernel call from, once per binding.
 struct LowerContext {
   // Data is null for absent, layout and cache operands; a constant weight operand is its panels,
@@ -115,6 +126,8 @@ struct LowerContext {
   const kernels::KernelTable* kernels = nullptr;
   int threads = 1;
   int64_t l2_bytes = 0;
+  // Where set, they alone are wanted of output 0, which is not written. Of operators with `ranks`.
+  const BestRows* best = nullptr;
 };
 
 // How a constant operand is stored in the .om.
@@ -174,6 +187,9 @@ struct OpRecord {
   // Of `lower` against `reference`, relative to the largest magnitude of the output.
   double tolerance = 1e-5;
 
+  // Of few rows, doing all of it costs less than waiting until another thread has done a part.
+  bool light = false;
+  bool ranks = false;  // its `lower` heeds LowerContext::best
   // Output 0 may take the memory of this input when nobody reads it later; -1: never.
   int in_place_input = -1;
   // Output 0 is a view into input 0: no kernel runs. Gives the column offset and nothing moves.

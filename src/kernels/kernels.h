@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "src/tensor/candidate.h"
 #include "src/tensor/dtype.h"
 #include "src/tensor/panel.h"
 #include "src/tensor/scratch.h"
@@ -68,6 +69,13 @@ struct GemmArgs {
 // results.
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
 
+// Some rows and columns of a product; columns count W's, in multiples of 16 (32 when gated).
+struct GemmRegion {
+  int64_t row = 0, rows = 0, column = 0, columns = 0;
+};
+// The product of that region alone: one task, which writes where the whole product would.
+GemmArgs SliceGemm(const GemmArgs& args, const GemmRegion& region);
+
 // out = softmax(scale * q . k^T) v per sequence and head. A query at position p sees keys [0, p]
 // when causal, of those only the last `window` (itself included) when window > 0; else all keys of
 // its sequence. Query heads [g * heads / kv_heads, (g + 1) * heads / kv_heads) share key/value head
@@ -94,6 +102,7 @@ struct AttentionArgs {
 // For each token: q and k heads optionally RMS-normalised over head_dim, then rotated, into q_out
 // and k_out; where there is a cache, k and v are stored to it instead and k_out is unused. Rotation
 // pairs (i, i + rotary_dim / 2). heads or kv_heads may be 0 (that side's pointers are then null).
+// Where there is a cache, k or v may be null: they stay as the cache has them.
 struct RopeKvArgs {
   const float* q = nullptr;  // [tokens, heads * head_dim], rows ldq apart
   int64_t ldq = 0;
@@ -112,7 +121,8 @@ struct RopeKvArgs {
   const float* q_gamma = nullptr;  // [head_dim] or null
   const float* k_gamma = nullptr;
   float eps = 0;
-  KvCacheView cache;  // base null: none
+  KvCacheView cache;        // base null: none
+  int64_t first_token = 0;  // those before it are left alone
   int64_t tokens = 0;
   const SequenceLayout* layout = nullptr;  // null where there is no cache
 };
@@ -169,6 +179,18 @@ struct SoftmaxArgs {  // rows
   const float* x = nullptr;
   int64_t ldx = 0;
   float* out = nullptr;
+  int64_t ldo = 0;
+};
+
+// Adds the largest elements of each row to the `count` best so far, which out holds in order; where
+// there are fewer, the rest are Candidates without an id. Neither NaN nor -infinity is ever one.
+struct BestArgs {
+  int64_t m = 0, n = 0;
+  const float* x = nullptr;  // [m, n]
+  int64_t ldx = 0;
+  int32_t first_id = 0;  // of column 0; not below the ids in out
+  int64_t count = 0;
+  Candidate* out = nullptr;  // [m, count]
   int64_t ldo = 0;
 };
 

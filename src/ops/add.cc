@@ -32,6 +32,7 @@ const OpRecord& Add() {
       .lower = Lower,
       .gradient = Gradient,
       .cases = BinaryCases,
+      .light = true,
       .in_place_input = 0,
   };
   return record;

@@ -74,6 +74,7 @@ const OpRecord& AddNorm() {
       .cost = ElementwiseCost<9>,
       .lower = Lower,
       .cases = Cases,
+      .light = true,
       .in_place_input = 0,
   };
   return record;

@@ -1,5 +1,6 @@
 #include "src/ops/fused_linear.h"
 
+#include "src/ops/best_rows.h"
 #include "src/ops/cases.h"
 #include "src/ops/cost.h"
 #include "src/ops/lowering.h"
@@ -82,7 +83,9 @@ Result<KernelCall> Lower(const LowerContext& context) {
   args.round_rows = a.round_rows;
   args.residual = Floats(residual);
   args.ldr = residual.stride();
-  return CallGemm(context, args);
+  if (!context.best) return CallGemm(context, args);
+  if (a.gated) return UnsupportedError("[fused_linear] the best of a gated product");
+  return CallBestRows(context, args);
 }
 
 // `operands` names those present beyond x and w, by their first letters: b(ias), n(orm's gamma and,
@@ -138,6 +141,7 @@ const OpRecord& FusedLinear() {
       .cost = CostOfProduct,
       .lower = Lower,
       .cases = Cases,
+      .ranks = true,
       .in_place_input = kResidual,
   };
   return record;

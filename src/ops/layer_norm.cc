@@ -75,6 +75,7 @@ const OpRecord& LayerNorm() {
       .lower = Lower,
       .gradient = Gradient,
       .cases = Cases,
+      .light = true,
       .in_place_input = 0,
   };
   return record;

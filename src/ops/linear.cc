@@ -1,4 +1,5 @@
 #include "src/kernels/kernels.h"
+#include "src/ops/best_rows.h"
 #include "src/ops/cases.h"
 #include "src/ops/cost.h"
 #include "src/ops/lowering.h"
@@ -49,7 +50,8 @@ Result<std::vector<ValueId>> Gradient(const GradientContext& context) {
 }
 
 Result<KernelCall> Lower(const LowerContext& context) {
-  return CallGemm(context, MakeGemmArgs(context));
+  const kernels::GemmArgs args = MakeGemmArgs(context);
+  return context.best ? CallBestRows(context, args) : CallGemm(context, args);
 }
 
 std::vector<OpCase> Cases() {
@@ -85,6 +87,7 @@ const OpRecord& Linear() {
       .lower = Lower,
       .gradient = Gradient,
       .cases = Cases,
+      .ranks = true,
   };
   return record;
 }

@@ -41,9 +41,20 @@ inline kernels::GemmArgs MakeGemmArgs(const LowerContext& context) {
   return args;
 }
 
+// Whether a composition of kernels may multiply with weights of this format: by the gemm kernel.
+inline bool IsComposable(DType weights) { return weights != DType::kI8; }
+
+// Makes the weight of a product what the call streams.
+inline void StreamWeight(const TensorView& w, KernelCall& call) {
+  call.stream = w.as<const char>();
+  call.stream_bytes =
+      static_cast<int64_t>(PackedBytes(w.dtype, w.shape[0], w.shape[1]).value_or(0));
+}
+
 inline KernelCall CallGemm(const LowerContext& context, kernels::GemmArgs args) {
   kernels::ChooseTile(args, context.threads, context.l2_bytes);
   KernelCall call = CallKernel("gemm", context.kernels->gemm, args);
+  StreamWeight(context.inputs[1], call);
   call.detail = fmt::format("tile {}x{}, {} weights, {}", args.tile_m, args.tile_n,
                             DTypeName(args.weight_dtype), context.kernels->name);
   return call;

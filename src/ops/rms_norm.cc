@@ -80,6 +80,7 @@ const OpRecord& RmsNorm() {
       .lower = Lower,
       .gradient = Gradient,
       .cases = Cases,
+      .light = true,
       .in_place_input = 0,
   };
   return record;

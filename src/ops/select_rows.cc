@@ -82,6 +82,7 @@ const OpRecord& SelectRows() {
       .lower = Lower,
       .cases = Cases,
       .tolerance = 0,
+      .light = true,
   };
   return record;
 }

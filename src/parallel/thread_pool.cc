@@ -13,8 +13,8 @@ namespace {
 
 // Workers that each have a processor pass a barrier within the first; sharing one, they need each
 // other to yield it. After the second the wait is long enough to be worth a sleep and a wake-up.
-constexpr std::chrono::microseconds kSpinTime{5};
-constexpr std::chrono::microseconds kYieldTime{40};
+constexpr std::chrono::microseconds kSpinTime{20};
+constexpr std::chrono::microseconds kYieldTime{200};
 constexpr int kPausesPerClock = 32;  // reading the clock costs about as much as a few pauses
 
 inline void Pause() {
@@ -31,8 +31,7 @@ Result<std::unique_ptr<ThreadPool>> ThreadPool::Create(int threads) try {
   const bool fits = threads <= static_cast<int>(AffinityCpus().size());
   std::unique_ptr<ThreadPool> pool(new ThreadPool(/*spin=*/fits));
   pool->threads_.reserve(threads - 1);
-  for (int i = 1; i < threads; ++i)
-    pool->threads_.emplace_back(&ThreadPool::Serve, pool.get(), i, threads);
+  for (int i = 1; i < threads; ++i) pool->threads_.emplace_back(&ThreadPool::Serve, pool.get(), i);
   return pool;
 } catch (const std::system_error& error) {
   return ResourceExhaustedError("cannot start {} threads: {}", threads, error.code().message());
@@ -47,11 +46,12 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::Run(FunctionRef<void(Worker&)> body) {
-  Worker caller(this, 0, size());
-  if (size() == 1) return body(caller);
+void ThreadPool::Run(int workers, FunctionRef<void(Worker&)> body) {
+  Worker caller(this, 0, workers);
+  if (workers == 1) return body(caller);
   std::lock_guard lock(run_mutex_);
   body_ = &body;
+  workers_ = workers;
   running_.store(static_cast<uint32_t>(threads_.size()), std::memory_order_relaxed);
   region_.fetch_add(1);
   region_.notify_all();
@@ -60,13 +60,13 @@ void ThreadPool::Run(FunctionRef<void(Worker&)> body) {
     AwaitChange(running_, running);
 }
 
-void ThreadPool::Serve(int index, int count) {
+void ThreadPool::Serve(int index) {
   // No region begins before every thread has left the one before, so none is ever missed.
   for (uint32_t seen = 0;; ++seen) {
     AwaitChange(region_, seen);
     if (body_ == nullptr) return;
-    Worker worker(this, index, count);
-    (*body_)(worker);
+    Worker worker(this, index, workers_);
+    if (index < workers_) (*body_)(worker);
     if (running_.fetch_sub(1) == 1) running_.notify_one();
   }
 }

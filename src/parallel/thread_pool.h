@@ -33,10 +33,10 @@ class Worker {
   int count_;
 };
 
-// `size()` threads, the caller of Run being one of them. A waiting thread spins for a few
+// `size()` threads, the caller of Run being one of them. A waiting thread spins for some
 // microseconds (not at all where there are more threads than processors), offers its processor to
-// others for some tens more, and then sleeps: an idle pool costs nothing. Memory written before Run
-// is seen by the workers, and theirs after it.
+// others for a fraction of a millisecond more, and then sleeps: an idle pool costs nothing. Memory
+// written before Run is seen by the workers, and theirs after it.
 class ThreadPool {
  public:
   static constexpr int kMaxThreads = 1024;
@@ -49,17 +49,18 @@ class ThreadPool {
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // Calls `body` once on each worker and returns when all have returned. Any thread may call it;
-  // concurrent calls queue (with size() 1 they simply run). `body` must neither throw nor call Run
-  // of the same pool.
-  void Run(FunctionRef<void(Worker&)> body);
+  // Calls `body` once on each of `workers` workers, at least 1, at most size(), and returns when
+  // all have returned. Any thread may call it; concurrent calls queue (those of one worker simply
+  // run). `body` must neither throw nor call Run of the same pool.
+  void Run(int workers, FunctionRef<void(Worker&)> body);
+  void Run(FunctionRef<void(Worker&)> body) { Run(size(), body); }
 
  private:
   friend class Worker;
   using Counter = std::atomic<uint32_t>;
 
   explicit ThreadPool(bool spin) : spin_(spin) {}
-  void Serve(int index, int count);
+  void Serve(int index);
   void Barrier(uint32_t count);
   // Returns when `counter` no longer reads `old`.
   void AwaitChange(const Counter& counter, uint32_t old) const;
@@ -67,6 +68,7 @@ class ThreadPool {
   const bool spin_;
   std::mutex run_mutex_;                              // held by the region in progress
   const FunctionRef<void(Worker&)>* body_ = nullptr;  // of that region; null: the threads end
+  int workers_ = 1;                                   // of that region
   std::vector<std::thread> threads_;
   // On a cache line each: all are spun upon by some and written by others.
   alignas(64) Counter region_{0};      // regions begun

@@ -26,5 +26,21 @@ TEST(RoundProducts, ThoseWithWeightsInBF16) {
                 "output s = %s\n");
 }
 
+TEST(RoundProducts, TheHeadsOfALayer) {
+  const std::string before =
+      "input %x : f32[tokens, 8]\n"
+      "input %layout : layout[tokens, sequences]\n"
+      "input %cache : kv_cache[1, 16]\n"
+      "const %w : bf16[48, 8] = file(0, 0, bf16[48, 8])\n"
+      "%r, %c : f32[tokens, 48], kv_cache[1, 16] = linear_rope_kv(%x, %w, _, _, _, _, _, %layout, "
+      "%cache, _, _)";
+  const std::string after = "output r = %r\noutput cache = %c\n";
+  Graph graph = GraphFromText(before + "\n" + after);
+  const Result<int> products = RoundProducts(graph);
+  ASSERT_TRUE(products.ok()) << products.status().message();
+  EXPECT_EQ(*products, 1);
+  EXPECT_EQ(ToText(graph), before + " {round_rows=true}\n" + after);
+}
+
 }  // namespace
 }  // namespace tboost

@@ -20,6 +20,7 @@ struct StepShape {
   int64_t tokens = 0;
   int64_t sequences = 0;
   int64_t outputs = 0;  // rows of logits asked for
+  int64_t best = 0;     // of each of them only so many of the largest; 0: all
   bool operator==(const StepShape&) const = default;
   SymbolValues Symbols() const {
     return {{"tokens", tokens}, {"sequences", sequences}, {"outputs", outputs}};

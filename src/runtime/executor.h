@@ -12,6 +12,8 @@
 #include "src/base/function_ref.h"
 #include "src/plan/program.h"
 #include "src/runtime/kv_cache.h"
+#include "src/runtime/step_profile.h"
+#include "src/tensor/candidate.h"
 #include "tboost/runtime.h"
 
 namespace tboost {
@@ -27,30 +29,14 @@ struct StepInputs {
   std::span<const SequenceStep> sequences = {};  // none may be empty
   std::span<const int32_t> token_type_ids = {};  // [tokens], or empty: all 0
   std::span<const int32_t> output_rows = {};     // tokens of the step whose logits are wanted
+  // Where not 0, of each output row only so many of the largest logits are wanted: Outputs::Best
+  // instead of "logits". Needs Executor::CanRank.
+  int64_t best = 0;
   const CancelToken* cancel = nullptr;
 };
 
-// One kernel call of a step. Times are worker 0's, summed over the runs that were measured: a call
-// lasts from its first task to the end of the barrier behind it.
-struct CallProfile {
-  std::string name, op, kernel, detail;
-  DType compute = DType::kF32;
-  double seconds = 0;
-  double waiting = 0;         // of those, at the barrier: for the others' last tasks
-  Cost cost;                  // of one run
-  double constant_bytes = 0;  // of the cost's bytes, those of weights
-};
-
-// The runs of one step shape.
-struct StepProfile {
-  StepShape shape;
-  int64_t runs = 0;
-  int64_t barriers = 0;  // passed in all runs
-  double seconds = 0;    // of all runs, from the first call to the last barrier
-  std::vector<CallProfile> calls;
-};
-
 struct Binding;
+class Worker;
 
 // A planned model bound to its weights. Weights, pool and runtime must outlive it. Thread-safe:
 // runs queue on the runtime.
@@ -64,6 +50,9 @@ class Executor {
    public:
     // The output of that name; nullptr data where the model has none.
     TensorView Get(std::string_view name) const;
+    // Where StepInputs::best was set, of each output row: at least its so many largest logits
+    // (fewer where the others are -infinity or NaN), in no order, among candidates without an id.
+    std::span<const Candidate> Best(int64_t row) const;
 
    private:
     friend class Executor;
@@ -75,17 +64,24 @@ class Executor {
   // rows and lengths (src/plan/step_contract.h). kCancelled leaves the kv sequences as they were.
   Status Run(const StepInputs& inputs, FunctionRef<Status(const Outputs&)> read);
 
+  // Whether steps can give the best logits alone.
+  bool CanRank() const;
+
   // Forgets the times collected so far and collects them from now on.
   void EnableProfile();
   // One entry a step shape, the latest first. Shapes long unused are dropped.
   std::vector<StepProfile> Profile() const;
+  // How often the workers of a step like the last one wait for each other, its end included.
+  int64_t Barriers() const;
+  // How many took part in it.
+  int Workers() const;
 
  private:
   Result<Binding*> Bind(const StepShape& shape);
-  Result<std::unique_ptr<Binding>> MakeBinding(const StepShape& shape);
-  TensorView View(ValueId value, const Binding& binding) const;
   Status FillInputs(const StepInputs& inputs, const StepShape& shape, Binding& binding);
   void Execute(Binding& binding, const CancelToken* cancel);
+  void RunShare(Binding& binding, size_t index, const Worker& worker,
+                const CancelToken* cancel) const;
 
   Runtime::State& runtime_;
   const Program& program_;

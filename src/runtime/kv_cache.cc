@@ -8,6 +8,9 @@ namespace tboost {
 namespace {
 
 constexpr uint64_t kSystemPage = 4096;
+// Pages of tokens from this size on ask for huge pages of the system: taking and giving back a
+// megabyte of small ones takes as long as decoding a token.
+constexpr int64_t kHugeFrom = 1 << 20;
 
 }  // namespace
 
@@ -30,6 +33,7 @@ Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
     return ResourceExhaustedError("kv cache: no address space for {} tokens ({} MB)", max_tokens,
                                   bytes >> 20);
   pool.base_ = static_cast<float*>(base);
+  if (pool.page_bytes() >= kHugeFrom) madvise(base, bytes, MADV_HUGEPAGE);
   return pool;
 }
 

@@ -19,6 +19,7 @@ Result<std::unique_ptr<Runtime>> Runtime::Create(const RuntimeOptions& options) 
       options.threads ? fmt::format("{}: asked for", options.threads) : state->topology.reason;
   const int threads = options.threads ? options.threads : state->topology.threads_recommended;
   TBOOST_ASSIGN_OR_RETURN(state->pool, ThreadPool::Create(threads));
+  state->prefetch = options.prefetch;
   state->l2_bytes =
       state->topology.l2_bytes ? static_cast<int64_t>(state->topology.l2_bytes) : 512 << 10;
   state->scratch.resize(threads);

@@ -21,6 +21,8 @@ struct Runtime::State {
   Isa isa = Isa::kBaseline;
   const kernels::KernelTable* kernels = nullptr;
   int64_t l2_bytes = 0;
+  bool prefetch = false;      // RuntimeOptions::prefetch
+  bool every_thread = false;  // takes part in every step, however small; for tests
 
   // One run at a time leases these; they grow to the largest need, so several models share one
   // arena. Bindings hold addresses: `generation` counts reallocations.

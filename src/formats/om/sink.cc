@@ -21,9 +21,10 @@ MemoryImage::~MemoryImage() {
   if (data_ != nullptr) munmap(data_, capacity_);
 }
 
-// Grows by moving pages, not bytes; pages not yet written take no memory.
+// Grows by moving pages, not bytes; pages not yet written take no memory. Moving would break up huge
+// pages, so most models fit what is reserved at first.
 Status MemoryImage::Reserve(uint64_t size) {
-  constexpr uint64_t kStep = 1 << 20;
+  constexpr uint64_t kStep = 1 << 30;
   if (size <= capacity_) return OkStatus();
   const uint64_t wanted = RoundUp(std::max<uint64_t>(size, capacity_ * 2), kStep);
   void* moved = data_ == nullptr ? mmap(nullptr, wanted, PROT_READ | PROT_WRITE,
@@ -32,6 +33,7 @@ Status MemoryImage::Reserve(uint64_t size) {
   if (moved == MAP_FAILED) return ResourceExhaustedError("no memory for {} bytes", wanted);
   data_ = static_cast<char*>(moved);
   capacity_ = wanted;
+  madvise(data_, capacity_, MADV_HUGEPAGE);  // advice: without it the pages are small
   return OkStatus();
 }
 

@@ -28,6 +28,20 @@ int64_t Tasks(const GemmArgs& args) {
   return CeilDiv(args.m, args.tile_m) * CeilDiv(args.n, args.tile_n);
 }
 
+GemmArgs SliceGemm(const GemmArgs& args, const GemmRegion& region) {
+  const int64_t column = args.gated ? region.column / 2 : region.column;
+  GemmArgs slice = args;
+  slice.m = slice.tile_m = region.rows;
+  slice.n = slice.tile_n = region.columns;
+  slice.a += region.row * args.lda;
+  slice.panels =
+      static_cast<const char*>(args.panels) + region.column / kPanelColumns * PanelStride(args);
+  if (args.bias) slice.bias += region.column;
+  if (args.residual) slice.residual += region.row * args.ldr + column;
+  slice.c += region.row * args.ldc + column;
+  return slice;
+}
+
 size_t ScratchBytes(const GemmArgs& args) {
   return static_cast<size_t>(DivideScratch(args).end) * sizeof(float);
 }

@@ -4,7 +4,8 @@
 namespace tboost::kernels {
 
 int64_t Tasks(const RopeKvArgs& args) {
-  return RowTasks(args.tokens, int64_t{args.heads + 2 * args.kv_heads} * args.head_dim);
+  return RowTasks(args.tokens - args.first_token,
+                  int64_t{args.heads + 2 * args.kv_heads} * args.head_dim);
 }
 // One key head on its way to the cache.
 size_t ScratchBytes(const RopeKvArgs& args) {

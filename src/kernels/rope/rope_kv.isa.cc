@@ -33,40 +33,50 @@ void NormAndRotate(const RopeKvArgs& args, const float* gamma, int64_t token, co
   for (int d = rotated; d < args.head_dim; ++d) out[d] = x[d];
 }
 
-// Stores a token's key and value of one head into its place of the sequence's pages.
-void StoreToCache(const RopeKvArgs& args, int64_t token, int head, const float* k, const float* v) {
-  const SequenceLayout& layout = *args.layout;
+// Where a token's key or value of one head goes.
+struct Place {
+  int64_t page;
+  int32_t slot;
+};
+Place FindPlace(const SequenceLayout& layout, int64_t token) {
   const int32_t position = layout.Position(token);
-  const int32_t slot = position % kPageTokens;
-  const int64_t page =
-      layout.pages[layout.sequence_of[token] * layout.max_pages + position / kPageTokens];
-  const int64_t head_dim = args.head_dim;
-  float* key = args.cache.KeyPage(page, head) + slot / 16 * 16 * head_dim + slot % 16;
-  float* value = args.cache.ValuePage(page, head) + slot * head_dim;
-  for (int64_t d = 0; d < head_dim; ++d) key[d * 16] = k[d];
-  for (int64_t d = 0; d < head_dim; ++d) value[d] = v[d];
+  return {layout.pages[layout.sequence_of[token] * layout.max_pages + position / kPageTokens],
+          position % kPageTokens};
+}
+
+// The key and the value of one head of one token, to the cache where there is one.
+void Keep(const RopeKvArgs& args, int64_t token, int head, Scratch scratch) {
+  const int64_t head_dim = args.head_dim, offset = head * head_dim;
+  const float* k = args.k ? args.k + token * args.ldk + offset : nullptr;
+  if (!args.cache.base)
+    return NormAndRotate(args, args.k_gamma, token, k, args.k_out + token * args.ldk_out + offset);
+  const Place to = FindPlace(*args.layout, token);
+  if (k) {
+    float* prepared = reinterpret_cast<float*>(scratch.data);
+    NormAndRotate(args, args.k_gamma, token, k, prepared);
+    float* key = args.cache.KeyPage(to.page, head) + to.slot / 16 * 16 * head_dim + to.slot % 16;
+    for (int64_t d = 0; d < head_dim; ++d) key[d * 16] = prepared[d];
+  }
+  if (args.v) {
+    const float* v = args.v + token * args.ldv + offset;
+    float* value = args.cache.ValuePage(to.page, head) + to.slot * head_dim;
+    for (int64_t d = 0; d < head_dim; ++d) value[d] = v[d];
+  }
 }
 
 }  // namespace
 
 void rope_kv(const RopeKvArgs& args, int64_t task, Scratch scratch) {
-  const RowRange tokens =
-      RowsOfTask(task, args.tokens, int64_t{args.heads + 2 * args.kv_heads} * args.head_dim);
-  for (int64_t token = tokens.first; token < tokens.end; ++token) {
+  const RowRange tokens = RowsOfTask(task, args.tokens - args.first_token,
+                                     int64_t{args.heads + 2 * args.kv_heads} * args.head_dim);
+  for (int64_t i = tokens.first; i < tokens.end; ++i) {
+    const int64_t token = args.first_token + i;
     for (int head = 0; head < args.heads; ++head) {
       const int64_t offset = int64_t{head} * args.head_dim;
       NormAndRotate(args, args.q_gamma, token, args.q + token * args.ldq + offset,
                     args.q_out + token * args.ldq_out + offset);
     }
-    for (int head = 0; head < args.kv_heads; ++head) {
-      const int64_t offset = int64_t{head} * args.head_dim;
-      float* key = args.cache.base ? reinterpret_cast<float*>(scratch.data)
-                                   : args.k_out + token * args.ldk_out + offset;
-      NormAndRotate(args, args.k_gamma, token, args.k + token * args.ldk + offset, key);
-      if (args.cache.base) {
-        StoreToCache(args, token, head, key, args.v + token * args.ldv + offset);
-      }
-    }
+    for (int head = 0; head < args.kv_heads; ++head) Keep(args, token, head, scratch);
   }
 }
 
