@@ -358,7 +358,7 @@ void RowsThrough(const Work& w, const Block& block, int begin) {
     const float* rows[16];
     for (int i = 0; i < 16; ++i) {
       rows[i] = block.keys + Smaller(g * 16 + i, block.count - 1) * block.ldk;
-      block.next.Touch(g * 16 + i);
+      block.next.Touch(0, g * 16 + i);
     }
     Transpose16(rows, head_dim, w.panel + g * 16, kBlock);
   }
@@ -371,6 +371,7 @@ void RowsThrough(const Work& w, const Block& block, int begin) {
   product.steps = head_dim;
   product.c = w.scores;
   Multiply(product, w.rows, groups);
+  for (int key = 0; key < kBlock; ++key) block.next.Touch(1, key);
   if (w.args->softcap > 0) CapScores(*w.args, w.scores, w.rows * kBlock);
   for (int64_t r = 0; r < w.rows; ++r) {
     SoftmaxRow(StateOf(w, r, r), w.scores + r * kBlock, begin, block.count);

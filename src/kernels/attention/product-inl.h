@@ -14,13 +14,10 @@ struct Ahead {
   int64_t strides[2];
   int64_t rows = 0, bytes;
 
-  TBOOST_INLINE void Touch(int64_t row) const {
+  TBOOST_INLINE void Touch(int part, int64_t row) const {
     if (row >= rows) return;
-    for (int i = 0; i < 2; ++i) {
-      const char* const p = parts[i] + row * strides[i];
-      for (int64_t at = 0; at < bytes; at += 64) Prefetch(p + at);
-      Prefetch(p + bytes - 1);
-    }
+    const char* const p = parts[part] + row * strides[part];
+    for (int64_t at = 0; at < bytes; at += 64) Prefetch(p + at);
   }
 };
 
@@ -95,7 +92,10 @@ struct Tile {
 template <bool kMasked, int kRows, int kVectors>
 [[gnu::noinline]] void ProductTile(const Product& p, int64_t row, int64_t vector) {
   if (p.ahead) {
-    for (int r = 0; r < kRows; ++r) p.ahead->Touch(row + r);
+    for (int r = 0; r < kRows; ++r) {
+      p.ahead->Touch(0, row + r);
+      p.ahead->Touch(1, row + r);
+    }
   }
   const float *a = p.a + row * p.a_row, *b = p.b + vector * 16;
   Tile<kRows, kVectors> tile;
@@ -143,6 +143,9 @@ inline void Multiply(const Product& p, int64_t rows, int64_t vectors) {
   }
   if constexpr (kTileRows > 4) {
     if (row + 4 <= rows) ProductRows<kMasked, 4>(p, row, vectors), row += 4;
+  }
+  if constexpr (kTileRows > 3) {
+    if (row + 3 <= rows) ProductRows<kMasked, 3>(p, row, vectors), row += 3;
   }
   if (row + 2 <= rows) ProductRows<kMasked, 2>(p, row, vectors), row += 2;
   if (row < rows) ProductRows<kMasked, 1>(p, row, vectors);
