@@ -54,10 +54,11 @@ TEST_P(TinyModels, WithoutAnyOnePass) {
 }
 
 // Bounds are about ten times what the types' rounding gives, far below what a wrong layout would.
-TEST_P(TinyModels, InHalfPrecision) {
+TEST_P(TinyModels, InLowerPrecision) {
   double largest = 0;
   for (float x : golden_.expected.values) largest = std::max<double>(largest, std::abs(x));
-  for (const auto& [dtype, bound] : {std::pair(DType::kF16, 0.01), std::pair(DType::kBF16, 0.05)}) {
+  for (const auto& [dtype, bound] : {std::pair(DType::kF16, 0.01), std::pair(DType::kBF16, 0.05),
+                                     std::pair(DType::kInt8, 0.1), std::pair(DType::kInt7, 0.2)}) {
     const double difference = Difference({.dtype = dtype});
     EXPECT_LE(difference, bound * largest) << DTypeName(dtype);
     EXPECT_GT(difference, kTolerance / 10) << DTypeName(dtype) << ": nothing was rounded";

@@ -37,8 +37,10 @@ void AddThreadsFlag(CLI::App& app, int& threads) {
 }
 
 void AddDTypeFlag(CLI::App& app, std::string& dtype) {
-  app.add_option("--dtype", dtype, "Format of the matrices: keep, f32, bf16 or f16")
-      ->check(CLI::IsMember({"keep", "f32", "bf16", "f16"}))
+  app.add_option("--dtype", dtype,
+                 "Format of the matrices: keep, f32, bf16, f16, or int8 for products")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(kDTypeOptions), std::end(kDTypeOptions))))
       ->type_name("TYPE")
       ->capture_default_str();
 }

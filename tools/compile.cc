@@ -35,6 +35,7 @@ Status PrintSummary(const Flags& flags, const Json& manifest) {
   Print(fmt::format("{}: {}, {} of weights from {}\n", flags.output, FormatBytes(error ? 0 : size),
                     FormatBytes(model.memory().weights), FormatBytes(SourceBytes(manifest))));
   Print(FusionSummary(manifest));
+  Print(PrecisionSummary(manifest));
   Print(MemorySummary(model));
   return OkStatus();
 }
@@ -47,7 +48,7 @@ Status Run(Flags& flags) {
   if (!error && replaced > 0 && !IsOmFile(flags.output))
     return InvalidArgumentError("{}: exists and is no .om file", flags.output);
   CompileOptions& options = flags.options;
-  if (flags.model.dtype != "keep") options.dtype = DTypeFromName(flags.model.dtype);
+  TBOOST_ASSIGN_OR_RETURN(options.dtype, ParseDTypeOption(flags.model.dtype));
   options.max_context = flags.model.max_context;
   Result<Json> manifest = [&] {
     ProgressBar bar("compiling");

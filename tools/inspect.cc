@@ -76,6 +76,8 @@ void PrintText(const Model& model, const std::vector<TensorGroup>& groups) {
   for (const TensorGroup& group : groups)
     Print(fmt::format("  {:<56} {:<16} {:<6} x {:<4} {:>10}\n", group.name, group.shape,
                       group.dtype, group.count, FormatBytes(group.bytes)));
+  const std::string precision = PrecisionSummary(om.manifest);
+  if (!precision.empty()) Print("\n" + precision);
   Print("\npasses\n" + FusionDetails(om.manifest));
 }
 

@@ -69,6 +69,25 @@ std::string FusionSummary(const Json& manifest) {
                      out.empty() ? "" : ": ", out);
 }
 
+std::string PrecisionSummary(const Json& manifest) {
+  static const Json none;
+  const Json& report =
+      manifest.is_object() && manifest.contains("report") ? manifest.at("report") : none;
+  if (!report.is_object() || !report.contains("precision")) return "";
+  const Json& precision = report.at("precision");
+  const Result<double> share =
+      precision.is_object() ? JsonGet<double>(precision, "share_of_operations", 0, "manifest")
+                            : Result<double>(0.0);
+  std::string out = fmt::format(
+      "{}: {} products (codes -{} to {}), {:.1f} % of the operations of a sequence of {} tokens\n",
+      Text(precision, "format"), Integer(precision, "products"), Integer(precision, "largest_code"),
+      Integer(precision, "largest_code"), 100 * (share.ok() ? *share : 0),
+      Integer(precision, "tokens"));
+  for (const Json& kept : List(precision, "kept"))
+    out += fmt::format("  not {}: {}\n", Text(kept, "node"), Text(kept, "reason"));
+  return out;
+}
+
 std::string FusionDetails(const Json& manifest) {
   std::string out;
   for (const Json& pass : Passes(manifest)) {

@@ -18,6 +18,8 @@ uint64_t SourceBytes(const Json& manifest);
 
 // "12 passes, 301 places rewritten: ...": what was fused.
 std::string FusionSummary(const Json& manifest);
+// What --dtype int8 converted, and which products it kept; empty where it was not asked for.
+std::string PrecisionSummary(const Json& manifest);
 // What each pass did, and each place it left alone with the reason.
 std::string FusionDetails(const Json& manifest);
 

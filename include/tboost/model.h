@@ -18,7 +18,8 @@ namespace tboost {
 
 struct LoadOptions {
   // Where the model is no .om and is compiled on the way in: "keep" the file's formats, or "f32",
-  // "bf16", "f16" for its matrices; with "bf16" products round the rows of their input to it too.
+  // "bf16", "f16" for its matrices, or "int8" for the weights of its products. With "bf16" products
+  // round the rows of their input to it too, with "int8" to 8 bits by a scale of each row's own.
   std::string dtype = "keep";
   // Tokens of one sequence, prompt and answer together; 0: what the model was compiled for, which
   // is also the most.

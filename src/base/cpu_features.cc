@@ -29,6 +29,10 @@ std::optional<Isa> IsaFromName(std::string_view name) {
   return static_cast<Isa>(found - kNames.begin());
 }
 
+bool HasVnni(Isa isa) {
+  return isa == Isa::kAvx2Vnni || isa == Isa::kAvx512Vnni || isa == Isa::kAvx512Bf16;
+}
+
 #if defined(__x86_64__)
 namespace {
 

@@ -19,6 +19,8 @@ std::span<const Isa> AllIsas();  // in that order
 // "baseline", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16".
 std::string_view IsaName(Isa isa);
 std::optional<Isa> IsaFromName(std::string_view name);
+// Whether it has instructions that sum products of bytes exactly.
+bool HasVnni(Isa isa);
 
 // What processor and operating system support together.
 struct CpuFeatures {

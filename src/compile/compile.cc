@@ -5,11 +5,13 @@
 #include <iterator>
 #include <new>
 
+#include "src/base/cpu_features.h"
 #include "src/base/memory_usage.h"
 #include "src/compile/tokenizer.h"
 #include "src/formats/om/layout.h"
 #include "src/import/import_model.h"
 #include "src/passes/pipeline.h"
+#include "src/passes/precision.h"
 #include "src/passes/round_products.h"
 
 namespace tboost {
@@ -38,6 +40,16 @@ Json DescribePasses(const OptimizeReport& report) {
                       {"missed", std::move(missed)}});
   }
   return {{"passes", std::move(passes)}};
+}
+
+// What QuantizeProducts did.
+Json DescribePrecision(const PrecisionReport& report, DType format) {
+  Json kept = Json::array();
+  for (const Missed& product : report.kept)
+    kept.push_back({{"node", product.node}, {"reason", product.reason}});
+  return {{"format", DTypeName(format)}, {"largest_code", Info(format).largest_code},
+          {"products", report.products}, {"kept", std::move(kept)},
+          {"tokens", kPrecisionTokens},  {"share_of_operations", report.share}};
 }
 
 Json Manifest(const ImportedModel& model, const CompileOptions& options, Json report) {
@@ -99,21 +111,30 @@ Status WriteTokenizer(const ImportedModel& model, OmWriter& writer) {
 }
 
 Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOptions& options) {
-  TBOOST_ASSIGN_OR_RETURN(ImportedModel model, ImportModel(path, {.matrix_dtype = options.dtype}));
+  const bool int8 = options.dtype && Info(*options.dtype).row_bytes > 0;
+  TBOOST_ASSIGN_OR_RETURN(ImportedModel model,
+                          ImportModel(path, {.matrix_dtype = int8 ? std::nullopt : options.dtype}));
   TBOOST_RETURN_IF_ERROR(LimitContext(model, options.max_context));
   TBOOST_RETURN_IF_ERROR(KeepValues(model.graph, options.keep, path));
   TBOOST_RETURN_IF_ERROR(WriteTokenizer(model, writer));
   TBOOST_RETURN_IF_ERROR(model.graph.Compact());
   const std::string source_graph = ToText(model.graph);
 
+  // First: fusions know which products are in int8.
+  PrecisionReport precision;
+  if (int8) {
+    TBOOST_ASSIGN_OR_RETURN(precision, QuantizeProducts(model.graph, *options.dtype));
+  }
   OptimizeOptions optimize;
   optimize.level = options.optimization_level;
   optimize.disabled = options.disabled_passes;
   TBOOST_ASSIGN_OR_RETURN(const OptimizeReport report, Optimize(model.graph, optimize));
   if (options.dtype == DType::kBF16) TBOOST_RETURN_IF_ERROR(RoundProducts(model.graph).status());
+  Json description = DescribePasses(report);
+  if (int8) description["precision"] = DescribePrecision(precision, *options.dtype);
   TBOOST_RETURN_IF_ERROR(
       WriteWeights(writer, model.graph, model.weights().files(), options.progress));
-  const Json manifest = Manifest(model, options, DescribePasses(report));
+  const Json manifest = Manifest(model, options, std::move(description));
   const std::pair<std::string_view, std::string> sections[] = {
       {kManifestSection, manifest.dump(1, ' ', false, Json::error_handler_t::replace)},
       {kSourceGraphSection, source_graph},
@@ -125,6 +146,19 @@ Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOpt
 }
 
 }  // namespace
+
+Result<std::optional<DType>> ParseDTypeOption(std::string_view name) {
+  if (std::ranges::find(kDTypeOptions, name) == std::ranges::end(kDTypeOptions))
+    return InvalidArgumentError("dtype \"{}\", expected one of {}", name,
+                                fmt::join(kDTypeOptions, ", "));
+  std::optional<DType> dtype;
+  if (name != "keep") dtype = DTypeFromName(name);
+  if (dtype == DType::kInt8) {
+    TBOOST_ASSIGN_OR_RETURN(const Isa isa, SelectedIsa());
+    if (!HasVnni(isa)) dtype = DType::kInt7;
+  }
+  return dtype;
+}
 
 Result<Json> CompileToFile(const std::string& model, const std::string& output,
                            const CompileOptions& options) try {

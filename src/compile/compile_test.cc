@@ -1,5 +1,6 @@
 #include "src/compile/compile.h"
 
+#include "src/base/cpu_features.h"
 #include "src/formats/test_bytes.h"
 #include "src/ops/ops.h"
 #include "tests/model_testing.h"
@@ -31,6 +32,29 @@ TEST_F(CompileTest, TheManifestSaysWhatIsInIt) {
     if (!value.constant || value.type.shape.size() != 2) continue;
     EXPECT_EQ(value.type.dtype, DType::kBF16) << value.name;
   }
+}
+
+TEST_F(CompileTest, Int8ConvertsProductsAndReportsThem) {
+  const Json manifest = Must(Compile({.dtype = DType::kInt7}));
+  const auto om = Must(LoadOmModel(Must(OmReader::Open(folder_ / "m.om")), BuiltinOps(), "m.om"));
+  const Json& precision = manifest.at("report").at("precision");
+  EXPECT_EQ(precision.at("format"), "int7");
+  EXPECT_EQ(precision.at("largest_code"), 63);
+  EXPECT_EQ(precision.at("kept").size(), 1u) << "the head's weights are the embedding's";
+  EXPECT_GT(precision.at("share_of_operations"), 0.5);
+  int converted = 0;
+  for (const Value& value : om->program.graph.values())
+    converted += value.constant && value.type.dtype == DType::kInt7;
+  EXPECT_EQ(precision.at("products"), converted);
+  EXPECT_GT(converted, 4);
+}
+
+TEST_F(CompileTest, DTypeOptions) {
+  EXPECT_EQ(Must(ParseDTypeOption("keep")), std::nullopt);
+  EXPECT_EQ(Must(ParseDTypeOption("bf16")), DType::kBF16);
+  const std::optional<DType> int8 = Must(ParseDTypeOption("int8"));
+  EXPECT_EQ(int8, HasVnni(*SelectedIsa()) ? DType::kInt8 : DType::kInt7);
+  for (const char* name : {"int7", "q8_0", "i8", ""}) EXPECT_FALSE(ParseDTypeOption(name).ok());
 }
 
 TEST_F(CompileTest, TheSameBytesEveryTime) {

@@ -24,12 +24,7 @@ constexpr uint64_t kProcessBytes = uint64_t{14} << 20;
 Result<OmReader> OpenModel(const std::string& path, const LoadOptions& options) {
   if (IsOmFile(path)) return OmReader::Open(path);
   CompileOptions compile;
-  if (options.dtype != "keep") {
-    compile.dtype = DTypeFromName(options.dtype);
-    if (compile.dtype != DType::kF32 && compile.dtype != DType::kBF16 &&
-        compile.dtype != DType::kF16)
-      return InvalidArgumentError("dtype \"{}\", expected keep, f32, bf16 or f16", options.dtype);
-  }
+  TBOOST_ASSIGN_OR_RETURN(compile.dtype, ParseDTypeOption(options.dtype));
   compile.max_context = options.max_context;
   compile.progress = options.progress;
   return CompileToMemory(path, compile);

@@ -23,7 +23,7 @@ struct Recipe {
     kConcatRows,      // the inputs one below the other (same dtype, same row length)
     kInterleaveRows,  // 16 rows of the first input, 16 of the second, and so on
     kRopeHalves,      // each head of `param` rows: from pairs (2i, 2i + 1) to halves (i, i + half)
-    kCast,            // to `dtype` (plain types; from any)
+    kCast,            // to `dtype` (plain types, int8, int7; from any)
     kAddScalar,       // f32: every element + `scalar`
   };
   Kind kind = Kind::kFile;

@@ -50,6 +50,7 @@ struct RefKvCache {
 // Operands of one reference call; exactly one of tensor, layout, cache is set per present operand.
 struct RefOperand {
   const RefTensor* tensor = nullptr;
+  DType dtype = DType::kF32;  // how the tensor is stored
   const SequenceLayout* layout = nullptr;
   RefKvCache* cache = nullptr;
 };

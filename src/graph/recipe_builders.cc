@@ -13,7 +13,7 @@ namespace {
 Result<uint64_t> MatrixBytes(DType dtype, int64_t rows, int64_t columns) {
   if (rows < 0 || columns < 0)
     return InvalidArgumentError("recipe: a matrix of {} rows and {} columns", rows, columns);
-  const auto row = StorageBytes(dtype, columns);
+  const auto row = RowBytes(dtype, columns);
   const auto all = row ? CheckedMul(*row, rows) : std::nullopt;
   if (!all || !CheckedMul(rows, columns) || *all > (uint64_t{1} << 62))
     return InvalidArgumentError("recipe: {} cannot hold {} rows of {} columns", DTypeName(dtype),
@@ -125,7 +125,8 @@ Result<RecipePtr> RopeHalves(RecipePtr input, int64_t head_rows) {
 
 Result<RecipePtr> Cast(RecipePtr input, DType dtype) {
   if (input->dtype == dtype) return input;
-  if (!(IsReal(input->dtype) || Info(input->dtype).quantised()) || !IsReal(dtype))
+  const bool channel = Info(dtype).row_bytes > 0;
+  if (!(IsReal(input->dtype) || Info(input->dtype).quantised()) || !(IsReal(dtype) || channel))
     return InvalidArgumentError("recipe: cast of {} to {}", DTypeName(input->dtype),
                                 DTypeName(dtype));
   Recipe out = Over(Recipe::Kind::kCast, std::move(input));

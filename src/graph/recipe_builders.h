@@ -21,8 +21,8 @@ Result<RecipePtr> ConcatRows(std::vector<RecipePtr> inputs);
 Result<RecipePtr> InterleaveRows(std::vector<RecipePtr> inputs);
 // Heads of `head_rows` (even) rows, from pairs (2i, 2i + 1) to halves (i, i + head_rows / 2).
 Result<RecipePtr> RopeHalves(RecipePtr input, int64_t head_rows);
-// From these and quantised formats to f32, f16 or bf16; the input itself where it has that format
-// already.
+// From these and quantised formats to f32, f16, bf16, int8 or int7; the input itself where it has
+// that format already.
 Result<RecipePtr> Cast(RecipePtr input, DType dtype);
 // f32 only: every element + `scalar`.
 Result<RecipePtr> AddScalar(RecipePtr input, double scalar);

@@ -136,7 +136,7 @@ Result<std::string_view> NoSource::operator()(int file, uint64_t, uint64_t) cons
 }
 
 Result<uint64_t> RecipeRowBytes(const Recipe& recipe) {
-  const auto bytes = recipe.columns < 0 ? std::nullopt : StorageBytes(recipe.dtype, recipe.columns);
+  const auto bytes = recipe.columns < 0 ? std::nullopt : RowBytes(recipe.dtype, recipe.columns);
   const auto all = bytes && recipe.rows >= 0 ? CheckedMul(*bytes, recipe.rows) : std::nullopt;
   if (!all || *all > uint64_t{1} << 62)
     return CorruptError("recipe: {} rows of {} columns of {}", recipe.rows, recipe.columns,

@@ -65,9 +65,16 @@ struct GemmArgs {
   int64_t tile_n = 0;  // a multiple of 16 (32 when gated)
   int64_t tile_k = 0;  // of many rows, so much of k at a time; a multiple of 32
 };
+// The same product with W in int8 or int7: each row of norm(a) becomes signed codes of 8 bits with
+// a scale of its own (largest magnitude / 127, codes to nearest even), the sums over k are exact
+// integers (k at most kMostInt8K), and what follows them starts from f32(sum) * (the row's scale *
+// the column's). A row that is not finite gives NaN.
+struct GemmInt8Args : GemmArgs {};
+inline constexpr int64_t kMostInt8K = 131072;
 // Sets the tile for `threads` threads and these cache sizes (bytes). Never changes
 // results.
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
+void ChooseTile(GemmInt8Args& args, int threads, int64_t l2_bytes);
 
 // Some rows and columns of a product; columns count W's, in multiples of 16 (32 when gated).
 struct GemmRegion {

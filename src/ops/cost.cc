@@ -8,6 +8,7 @@ double BytesOf(std::span<const TensorView> tensors) {
     if (t.shape.rank() == 0) continue;
     const DTypeInfo& info = Info(t.dtype);
     bytes += static_cast<double>(t.shape.elements()) / info.block_elements * info.block_bytes;
+    bytes += static_cast<double>(t.shape[0]) * info.row_bytes;
   }
   return bytes;
 }

@@ -32,12 +32,13 @@ std::vector<size_t> ScaleOffsets(DType dtype) {
 std::string DrawRows(DType dtype, int64_t rows, int64_t k, std::mt19937& random) {
   const DTypeInfo& info = Info(dtype);
   std::normal_distribution<float> normal;
-  std::string out(*StorageBytes(dtype, rows * k), '\0');
-  if (!info.quantised()) {
+  const uint64_t row_bytes = *RowBytes(dtype, k);
+  std::string out(rows * row_bytes, '\0');
+  if (info.block_elements == 1) {
     std::vector<float> row(k);
     for (int64_t r = 0; r < rows; ++r) {
       for (float& x : row) x = normal(random);
-      ConvertRow(row.data(), k, dtype, out.data() + r * k * info.block_bytes);
+      ConvertRow(row.data(), k, dtype, out.data() + r * row_bytes);
     }
     return out;
   }

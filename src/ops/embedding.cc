@@ -17,7 +17,11 @@ Result<std::vector<ValueType>> Infer(std::span<const ValueType> inputs,
                           ParseAttributes<EmbeddingAttributes>(attributes, "embedding"));
   ShapeRule rule(Embedding(), inputs, present);
   rule.Require(std::isfinite(a.scale), "scale is {}", a.scale);
-  rule.Weight(0, "vk").Operand(1, "t", DType::kI32);
+  rule.Weight(0, "vk");
+  rule.Require(!rule.present(0) || Info(rule.input(0).dtype).row_bytes == 0,
+               "table is {}, which products alone read",
+               DTypeName(inputs.empty() ? DType::kF32 : inputs[0].dtype));
+  rule.Operand(1, "t", DType::kI32);
   return rule.Outputs({"tk"});
 }
 
@@ -78,7 +82,7 @@ std::vector<OpCase> Cases() {
   add(9, 21, 33, DType::kF32, 1);
   add(5, 7, 13, DType::kF16, 24);
   for (const DTypeInfo& info : AllDTypes())
-    if (info.quantised()) add(6, 19, 512, info.dtype, 1.5);
+    if (info.block_elements > 1) add(6, 19, 512, info.dtype, 1.5);
   return cases;
 }
 

@@ -52,6 +52,7 @@ Status Reference(const RefCall& call) {
                  a.eps, row.data());
     if (a.round_rows)
       for (double& value : row) value = double{BF16ToFloat(FloatToBF16(static_cast<float>(value)))};
+    RoundForProduct(call.inputs[kW].dtype, x.columns(), row.data());
     for (int64_t n = 0; n < w.rows(); ++n) {
       product[n] = bias ? bias[n] : 0;
       for (int64_t k = 0; k < x.columns(); ++k) product[n] += row[k] * w.row(n)[k];
@@ -117,6 +118,12 @@ std::vector<OpCase> Cases() {
   for (const int64_t t : {2, 19})
     cases.push_back(Case(t, 48, 75, {.activation = Activation::kGeluErf, .round_rows = true}, "br",
                          DType::kBF16));
+  for (const DType dtype : {DType::kInt8, DType::kInt7}) {
+    cases.push_back(Case(17, 96, 40, {Activation::kSilu, true}, "br", dtype));
+    cases.push_back(
+        Case(5, 33, 40, {Activation::kGeluErf, false, NormKind::kLayer, 1e-5}, "bnr", dtype));
+    cases.push_back(Case(1, 48, 64, {Activation::kNone, false, NormKind::kRms, 1e-6}, "n", dtype));
+  }
   return cases;
 }
 

@@ -136,6 +136,7 @@ class Interpreter {
       TBOOST_RETURN_IF_ERROR(Load(id));
       const Slot& slot = slots_[id];
       types[i] = slot.type;
+      operands[i].dtype = slot.type.dtype;
       if (slot.type.kind == ValueType::Kind::kTensor) operands[i].tensor = &slot.tensor;
       if (slot.type.kind == ValueType::Kind::kLayout) operands[i].layout = inputs_.layout;
       if (slot.type.kind == ValueType::Kind::kKvCache) operands[i].cache = cache = slot.cache;

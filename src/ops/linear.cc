@@ -4,6 +4,7 @@
 #include "src/ops/cost.h"
 #include "src/ops/lowering.h"
 #include "src/ops/ops.h"
+#include "src/ops/reference_math.h"
 #include "src/ops/shape_rule.h"
 
 namespace tboost::ops {
@@ -21,12 +22,15 @@ Status Reference(const RefCall& call) {
   const RefTensor &x = *call.inputs[0].tensor, &w = *call.inputs[1].tensor;
   const RefTensor* bias = call.inputs[2].tensor;
   RefTensor& y = call.outputs[0];
-  for (int64_t t = 0; t < y.rows(); ++t)
+  for (int64_t t = 0; t < y.rows(); ++t) {
+    std::vector<double> row(x.row(t), x.row(t) + x.columns());
+    RoundForProduct(call.inputs[1].dtype, x.columns(), row.data());
     for (int64_t n = 0; n < y.columns(); ++n) {
       double sum = bias ? bias->data[n] : 0;
-      for (int64_t k = 0; k < x.columns(); ++k) sum += x.row(t)[k] * w.row(n)[k];
+      for (int64_t k = 0; k < x.columns(); ++k) sum += row[k] * w.row(n)[k];
       y.row(t)[n] = sum;
     }
+  }
   return OkStatus();
 }
 

@@ -42,7 +42,7 @@ inline kernels::GemmArgs MakeGemmArgs(const LowerContext& context) {
 }
 
 // Whether a composition of kernels may multiply with weights of this format: by the gemm kernel.
-inline bool IsComposable(DType weights) { return weights != DType::kI8; }
+inline bool IsComposable(DType weights) { return Info(weights).row_bytes == 0; }
 
 // Makes the weight of a product what the call streams.
 inline void StreamWeight(const TensorView& w, KernelCall& call) {
@@ -51,12 +51,24 @@ inline void StreamWeight(const TensorView& w, KernelCall& call) {
       static_cast<int64_t>(PackedBytes(w.dtype, w.shape[0], w.shape[1]).value_or(0));
 }
 
-inline KernelCall CallGemm(const LowerContext& context, kernels::GemmArgs args) {
+template <class Args>
+KernelCall CallProduct(const LowerContext& context, std::string_view name,
+                       void (*kernel)(const Args&, int64_t, kernels::Scratch), Args args) {
   kernels::ChooseTile(args, context.threads, context.l2_bytes);
-  KernelCall call = CallKernel("gemm", context.kernels->gemm, args);
+  KernelCall call = CallKernel(name, kernel, args);
   StreamWeight(context.inputs[1], call);
   call.detail = fmt::format("tile {}x{}, {} weights, {}", args.tile_m, args.tile_n,
                             DTypeName(args.weight_dtype), context.kernels->name);
+  return call;
+}
+
+// The kernel for the format of the weights.
+inline KernelCall CallGemm(const LowerContext& context, const kernels::GemmArgs& args) {
+  if (Info(args.weight_dtype).row_bytes == 0)
+    return CallProduct(context, "gemm", context.kernels->gemm, args);
+  KernelCall call =
+      CallProduct(context, "gemm_int8", context.kernels->gemm_int8, kernels::GemmInt8Args{args});
+  call.compute = DType::kI8;
   return call;
 }
 

@@ -25,6 +25,10 @@ RowStatistics NormStatistics(kernels::NormKind kind, const double* x, int64_t k,
 void NormalizeRow(kernels::NormKind kind, const double* x, int64_t k, const double* gamma,
                   const double* beta, double eps, double* out);
 
+// A row as a product with weights of `dtype` sees it: as it is, or with int8 and int7 rounded to 8
+// bits by one scale (kernels.h: GemmInt8Args). Rounds as the kernels do, in f32.
+void RoundForProduct(DType dtype, int64_t k, double* x);
+
 // The gradient of one row: dx is set, dgamma is added to.
 void NormGradientRow(kernels::NormKind kind, const double* dy, const double* x, int64_t k,
                      const double* gamma, double eps, double* dx, double* dgamma);

@@ -121,6 +121,7 @@ Results RunReference(const CaseData& data) {
   std::vector<RefOperand> operands(data.tensors.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!data.present[i]) continue;
+    operands[i].dtype = data.test.inputs[i].dtype;
     if (data.IsTensor(i)) operands[i].tensor = &data.tensors[i];
     if (data.op->inputs[i].kind == Kind::kLayout) operands[i].layout = &data.layout->view;
     if (data.op->inputs[i].kind == Kind::kKvCache) operands[i].cache = &out.cache;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/kernels/kernels.h"
+
 namespace tboost {
 namespace {
 
@@ -100,6 +102,9 @@ ShapeRule& ShapeRule::Weight(size_t index, std::string_view names) {
     Require(d.constant().value_or(0) > 0, "{} has shape {}, expected known dimensions",
             op_.inputs[index].name, ShapeText(inputs_[index].shape));
   const int64_t k = inputs_[index].shape.back().constant().value_or(0);
+  Require(info.row_bytes == 0 || k <= kernels::kMostInt8K,
+          "{} has rows of {} elements, {} sums at most {}", op_.inputs[index].name, k, info.name,
+          kernels::kMostInt8K);
   return Require(k % info.block_elements == 0, "{} has rows of {} elements, no multiple of {} ({})",
                  op_.inputs[index].name, k, info.block_elements, info.name);
 }

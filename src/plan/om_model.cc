@@ -41,7 +41,7 @@ class WeightsWriter {
         Append(std::string(RoundUp(offset_, kConstantAlignment) - offset_, '\0'), 0));
     const uint64_t start = offset_;
     const uint64_t row_bytes =
-        std::max<uint64_t>(1, StorageBytes(recipe->dtype, recipe->columns).value_or(1));
+        std::max<uint64_t>(1, RowBytes(recipe->dtype, recipe->columns).value_or(1));
     const int64_t stripe = static_cast<int64_t>(
         std::max<uint64_t>(1, kStripeBytes / row_bytes / kPanelColumns) * kPanelColumns);
     for (int64_t row = 0; row < recipe->rows; row += stripe) {

@@ -95,7 +95,7 @@ class Tasks {
 
 struct ProductState {
   ProductShape shape;
-  kernels::GemmArgs args;
+  kernels::GemmInt8Args args;  // of any product
   std::vector<float> a, bias, c;
   Buffer panels;
   uint64_t panel_bytes = 0;  // of one copy
@@ -108,6 +108,25 @@ struct AttentionState {
   std::vector<int32_t> offsets, past, sequence_of;
   SequenceLayout layout;
 };
+
+// Runs the product with the next copy of its weights.
+template <class Args>
+Result<std::function<void()>> RunsOfProduct(ThreadPool& pool,
+                                            void (*kernel)(const Args&, int64_t, kernels::Scratch),
+                                            int64_t l2_bytes,
+                                            const std::shared_ptr<ProductState>& state) {
+  Args& args = state->args;
+  kernels::ChooseTile(args, pool.size(), l2_bytes);
+  TBOOST_ASSIGN_OR_RETURN(Tasks<Args> tasks,
+                          Tasks<Args>::Make(pool, kernel, args, args.m <= kStaticRows));
+  const auto shared_tasks = std::make_shared<Tasks<Args>>(std::move(tasks));
+  std::function<void()> run = [state, shared_tasks] {
+    const size_t copy = state->next++ % state->copies;
+    state->args.panels = state->panels.data() + copy * state->panel_bytes;
+    shared_tasks->Run(state->args);
+  };
+  return run;
+}
 
 }  // namespace
 
@@ -162,10 +181,12 @@ Result<KernelJob> MakeProductJob(ThreadPool& pool, const kernels::KernelTable& t
     args.bias = state->bias.data();
     args.activation = kernels::Activation::kGeluErf;
   }
-  kernels::ChooseTile(args, pool.size(), l2_bytes);
-  TBOOST_ASSIGN_OR_RETURN(Tasks<kernels::GemmArgs> tasks,
-                          Tasks<kernels::GemmArgs>::Make(pool, table.gemm, args, m <= kStaticRows));
+  const bool int8 = Info(shape.weights).row_bytes > 0;
   KernelJob job;
+  if (int8) job.compute = DType::kI8;
+  TBOOST_ASSIGN_OR_RETURN(
+      job.run, int8 ? RunsOfProduct<kernels::GemmInt8Args>(pool, table.gemm_int8, l2_bytes, state)
+                    : RunsOfProduct<kernels::GemmArgs>(pool, table.gemm, l2_bytes, state));
   job.name =
       fmt::format("{}x{}x{}:{}{}", m, n, k, DTypeName(shape.weights), shape.gelu ? "+gelu" : "");
   job.detail = fmt::format("tile {}x{}, {}", args.tile_m, args.tile_n, table.name);
@@ -173,12 +194,6 @@ Result<KernelJob> MakeProductJob(ThreadPool& pool, const kernels::KernelTable& t
   job.weight_bytes = static_cast<double>(*bytes);
   job.cycle_bytes = static_cast<double>(state->panels.size());
   job.other_bytes = static_cast<double>(m * (n + k)) * sizeof(float);
-  const auto shared_tasks = std::make_shared<Tasks<kernels::GemmArgs>>(std::move(tasks));
-  job.run = [state, shared_tasks] {
-    const size_t copy = state->next++ % state->copies;
-    state->args.panels = state->panels.data() + copy * state->panel_bytes;
-    shared_tasks->Run(state->args);
-  };
   return job;
 }
 

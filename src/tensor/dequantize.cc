@@ -1,7 +1,10 @@
 // Storage formats to f32 and back. A quantised value is a small integer times a product of scales,
 // less a minimum: all but the last subtraction is exact in f32, so every way to compute it gives
 // the same bits.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "src/tensor/float16.h"
 #include "src/tensor/panel.h"
@@ -80,6 +83,32 @@ void Q6_K(const uint8_t* block, float* out) {
   }
 }
 
+// A row of f32 to one scale and signed codes.
+void ToCodes(const float* row, int64_t k, float largest_code, uint8_t* out) {
+  float largest = 0, none = 0;  // `none` is NaN where an element is not finite
+  for (int64_t i = 0; i < k; ++i) {
+    largest = std::max(largest, std::abs(row[i]));
+    none += row[i] * 0.0f;
+  }
+  float scale = largest / largest_code + none;
+  // A row of numbers too small for a scale counts as zeros.
+  if (scale < std::numeric_limits<float>::min()) scale = 0;
+  std::memcpy(out, &scale, sizeof scale);
+  const float limit = scale > 0 ? largest_code : 0;
+  for (int64_t i = 0; i < k; ++i) {
+    const float code = limit > 0 ? std::nearbyint(row[i] / scale) : 0;
+    out[sizeof scale + i] =
+        static_cast<uint8_t>(static_cast<int8_t>(std::clamp(code, -limit, limit)));
+  }
+}
+
+void FromCodes(const uint8_t* row, int64_t k, float* out) {
+  float scale;
+  std::memcpy(&scale, row, sizeof scale);
+  for (int64_t i = 0; i < k; ++i)
+    out[i] = scale * static_cast<float>(static_cast<int8_t>(row[sizeof scale + i]));
+}
+
 struct BlockDecoder {
   DType dtype;
   void (*decode)(const uint8_t* block, float* out);
@@ -98,6 +127,7 @@ void DequantizeRow(DType dtype, const void* row, int64_t k, float* out) {
   if (dtype == DType::kBF16)
     for (int64_t i = 0; i < k; ++i) out[i] = BF16ToFloat(Half(bytes + 2 * i));
   const DTypeInfo& info = Info(dtype);
+  if (info.row_bytes > 0) FromCodes(bytes, k, out);
   for (const BlockDecoder& decoder : kDecoders) {
     if (decoder.dtype != dtype) continue;
     for (int64_t block = 0; block < k / info.block_elements; ++block)
@@ -108,6 +138,8 @@ void DequantizeRow(DType dtype, const void* row, int64_t k, float* out) {
 void ConvertRow(const float* row, int64_t k, DType dtype, void* out) {
   auto* bytes = static_cast<uint8_t*>(out);
   if (dtype == DType::kF32) std::memcpy(bytes, row, static_cast<size_t>(k) * sizeof(float));
+  const DTypeInfo& info = Info(dtype);
+  if (info.row_bytes > 0) ToCodes(row, k, static_cast<float>(info.largest_code), bytes);
   if (dtype != DType::kF16 && dtype != DType::kBF16) return;
   for (int64_t i = 0; i < k; ++i) {
     const uint16_t bits = dtype == DType::kF16 ? FloatToF16(row[i]) : FloatToBF16(row[i]);

@@ -10,7 +10,7 @@ namespace {
 
 // In the order of DType. In a panel a plain element keeps its size and a block its bytes, except
 // that q4_k's packed 6-bit scales and minimums take one byte each: 2 + 2 + 8 + 8 + 128.
-constexpr std::array<DTypeInfo, 14> kInfo = {{
+constexpr std::array<DTypeInfo, 16> kInfo = {{
     {DType::kF32, "f32", 1, 4, 4},
     {DType::kF16, "f16", 1, 2, 2},
     {DType::kBF16, "bf16", 1, 2, 2},
@@ -25,6 +25,8 @@ constexpr std::array<DTypeInfo, 14> kInfo = {{
     {DType::kQ5_0, "q5_0", 32, 22, 22},
     {DType::kQ4_K, "q4_k", 256, 144, 148},
     {DType::kQ6_K, "q6_k", 256, 210, 210},
+    {DType::kInt8, "int8", 1, 1, 1, 4, 127},
+    {DType::kInt7, "int7", 1, 1, 1, 4, 63},
 }};
 
 constexpr bool InOrder() {
@@ -32,7 +34,7 @@ constexpr bool InOrder() {
     if (static_cast<size_t>(kInfo[i].dtype) != i) return false;
   return true;
 }
-static_assert(InOrder() && static_cast<size_t>(DType::kQ6_K) + 1 == kInfo.size());
+static_assert(InOrder() && static_cast<size_t>(DType::kInt7) + 1 == kInfo.size());
 
 }  // namespace
 
@@ -49,9 +51,14 @@ std::optional<DType> DTypeFromName(std::string_view name) {
 }
 
 std::optional<uint64_t> StorageBytes(DType dtype, uint64_t elements) {
+  return Info(dtype).row_bytes > 0 ? std::nullopt : RowBytes(dtype, elements);
+}
+
+std::optional<uint64_t> RowBytes(DType dtype, uint64_t k) {
   const DTypeInfo& info = Info(dtype);
-  if (elements % info.block_elements != 0) return std::nullopt;
-  return CheckedMul(elements / info.block_elements, info.block_bytes);
+  if (k % info.block_elements != 0) return std::nullopt;
+  const auto blocks = CheckedMul(k / info.block_elements, info.block_bytes);
+  return blocks ? CheckedAdd(*blocks, info.row_bytes) : std::nullopt;
 }
 
 }  // namespace tboost

@@ -9,7 +9,8 @@
 namespace tboost {
 
 // Blocked formats keep the codes of their GGUF block (ggml's published layout) and are named like
-// it.
+// it. kInt8 and kInt7 are made when a model is compiled, never read from its file: a row is one f32
+// scale and a signed code of 8 or 7 bits for each element, whose value is scale * code.
 enum class DType : uint8_t {
   kF32,
   kF16,
@@ -25,6 +26,8 @@ enum class DType : uint8_t {
   kQ5_0,
   kQ4_K,
   kQ6_K,
+  kInt8,
+  kInt7,
 };
 
 struct DTypeInfo {
@@ -33,7 +36,9 @@ struct DTypeInfo {
   int block_elements;     // 1 for plain types; blocks run along k (the last dimension)
   int block_bytes;        // as stored in files
   int panel_block_bytes;  // bytes of one block of one column in a packed panel (tensor/panel.h)
-  bool quantised() const { return block_elements > 1; }
+  int row_bytes = 0;      // bytes before a row's blocks, in rows and in panels: its scale
+  int largest_code = 0;   // of formats with a scale per row: codes are in [-largest, largest]
+  bool quantised() const { return block_elements > 1 || row_bytes > 0; }
 };
 
 const DTypeInfo& Info(DType dtype);
@@ -41,7 +46,10 @@ std::span<const DTypeInfo> AllDTypes();
 std::string_view DTypeName(DType dtype);
 std::optional<DType> DTypeFromName(std::string_view name);
 
-// Bytes of `elements` elements (a multiple of the block); nullopt on overflow or a ragged block.
+// Bytes of `elements` elements (a multiple of the block); nullopt on overflow, a ragged block or a
+// format whose size depends on the number of rows.
 std::optional<uint64_t> StorageBytes(DType dtype, uint64_t elements);
+// Bytes of a row of k elements, in any format; nullopt on overflow or a ragged block.
+std::optional<uint64_t> RowBytes(DType dtype, uint64_t k);
 
 }  // namespace tboost

@@ -24,6 +24,15 @@ TEST(DTypeTest, StorageBytes) {
   EXPECT_FALSE(StorageBytes(DType::kQ4_0, 33).has_value());
   EXPECT_FALSE(StorageBytes(DType::kI64, uint64_t{1} << 61).has_value());
   EXPECT_TRUE(StorageBytes(DType::kQ4_K, uint64_t{1} << 63).has_value());
+  EXPECT_FALSE(StorageBytes(DType::kInt8, 64).has_value());
+}
+
+TEST(DTypeTest, RowBytes) {
+  EXPECT_EQ(RowBytes(DType::kQ4_0, 64), 36u);
+  EXPECT_EQ(RowBytes(DType::kInt8, 5), 9u);
+  EXPECT_EQ(RowBytes(DType::kInt7, 0), 4u);
+  EXPECT_FALSE(RowBytes(DType::kQ4_0, 33).has_value());
+  EXPECT_FALSE(RowBytes(DType::kInt8, ~uint64_t{0} - 3).has_value());
 }
 
 }  // namespace

@@ -10,8 +10,14 @@ namespace {
 
 enum class Direction { kPack, kUnpack };
 
-// Elements of k that lie side by side in a panel, of a plain type.
-int Interleave(const DTypeInfo& info) { return info.block_bytes == 2 ? 2 : 1; }
+// Elements of k that lie side by side in a panel, of types that are no blocks.
+int Interleave(const DTypeInfo& info) {
+  return info.row_bytes > 0 ? 4 : info.block_bytes == 2 ? 2 : 1;
+}
+
+// What columns and k that are none hold: the code of zero. A padding column's scale is no zero
+// then, but multiplies zeros only.
+int PaddingByte(const DTypeInfo& info) { return info.row_bytes > 0 ? info.largest_code + 1 : 0; }
 
 bool Packable(const DTypeInfo& info) {
   return info.quantised() || info.dtype == DType::kF32 || info.dtype == DType::kF16 ||
@@ -32,7 +38,28 @@ void MovePlain(uint8_t* row, uint8_t* panel, int column, int64_t k) {
   }
 }
 
-// One column of a panel of a quantised type. What is written to is zero before.
+// One column of a panel of int8 or int7.
+template <Direction direction>
+void MoveCodes(const DTypeInfo& info, uint8_t* row, uint8_t* panel, int column, int64_t k) {
+  constexpr int kRun = 4;
+  const auto offset = static_cast<uint8_t>(info.largest_code + 1);
+  uint8_t* scale = panel + column * info.row_bytes;
+  if constexpr (direction == Direction::kPack)
+    std::memcpy(scale, row, info.row_bytes);
+  else
+    std::memcpy(row, scale, info.row_bytes);
+  row += info.row_bytes;
+  panel += kPanelColumns * info.row_bytes;
+  for (int64_t i = 0; i < k; ++i) {
+    uint8_t& in_panel = panel[(i / kRun * kPanelColumns + column) * kRun + i % kRun];
+    if constexpr (direction == Direction::kPack)
+      in_panel = static_cast<uint8_t>(row[i] + offset);
+    else
+      row[i] = static_cast<uint8_t>(in_panel - offset);
+  }
+}
+
+// One column of a panel of a blocked type. What is written to is zero before.
 template <Direction direction>
 void MoveBlocks(const DTypeInfo& info, uint8_t* row, uint8_t* panel, int column, int64_t k) {
   const auto fields = BlockFields(info.dtype);
@@ -56,13 +83,15 @@ template <Direction direction>
 void MoveRows(DType dtype, uint8_t* row_data, uint8_t* panels, int64_t first, int64_t rows,
               int64_t k) {
   const DTypeInfo& info = Info(dtype);
-  const int64_t row_bytes = k / info.block_elements * info.block_bytes;
+  const auto row_bytes = static_cast<int64_t>(RowBytes(dtype, k).value_or(0));
   const auto panel_bytes = static_cast<int64_t>(PanelBytes(dtype, k).value_or(0));
   for (int64_t r = first; r < first + rows; ++r) {
     uint8_t* row = row_data + (r - first) * row_bytes;
     uint8_t* panel = panels + r / kPanelColumns * panel_bytes;
     const int column = static_cast<int>(r % kPanelColumns);
-    if (info.quantised())
+    if (info.row_bytes > 0)
+      MoveCodes<direction>(info, row, panel, column, k);
+    else if (info.quantised())
       MoveBlocks<direction>(info, row, panel, column, k);
     else if (info.block_bytes == 2)
       MovePlain<direction, 2>(row, panel, column, k);
@@ -77,7 +106,9 @@ std::optional<uint64_t> PanelBytes(DType dtype, int64_t k) {
   const DTypeInfo& info = Info(dtype);
   if (!Packable(info) || k < 0 || k % info.block_elements != 0) return std::nullopt;
   const uint64_t blocks = RoundUp(static_cast<uint64_t>(k / info.block_elements), Interleave(info));
-  return CheckedMul(blocks, uint64_t{kPanelColumns} * info.panel_block_bytes);
+  const auto column = CheckedMul(blocks, info.panel_block_bytes);
+  const auto with_scale = column ? CheckedAdd(*column, info.row_bytes) : std::nullopt;
+  return with_scale ? CheckedMul(*with_scale, kPanelColumns) : std::nullopt;
 }
 
 std::optional<uint64_t> PackedBytes(DType dtype, int64_t n, int64_t k) {
@@ -87,7 +118,7 @@ std::optional<uint64_t> PackedBytes(DType dtype, int64_t n, int64_t k) {
 }
 
 void PackPanels(DType dtype, const void* row_data, int64_t rows, int64_t k, void* panels) {
-  std::memset(panels, 0, PackedBytes(dtype, rows, k).value_or(0));
+  std::memset(panels, PaddingByte(Info(dtype)), PackedBytes(dtype, rows, k).value_or(0));
   // Packing only reads the rows.
   auto* source = const_cast<uint8_t*>(static_cast<const uint8_t*>(row_data));
   MoveRows<Direction::kPack>(dtype, source, static_cast<uint8_t*>(panels), 0, rows, k);
@@ -95,7 +126,7 @@ void PackPanels(DType dtype, const void* row_data, int64_t rows, int64_t k, void
 
 void UnpackPanels(DType dtype, const void* panels, int64_t first, int64_t rows, int64_t k,
                   void* row_data) {
-  std::memset(row_data, 0, static_cast<uint64_t>(rows) * StorageBytes(dtype, k).value_or(0));
+  std::memset(row_data, 0, static_cast<uint64_t>(rows) * RowBytes(dtype, k).value_or(0));
   // Unpacking only reads the panels.
   auto* source = const_cast<uint8_t*>(static_cast<const uint8_t*>(panels));
   MoveRows<Direction::kUnpack>(dtype, static_cast<uint8_t*>(row_data), source, first, rows, k);

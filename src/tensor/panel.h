@@ -16,6 +16,8 @@
 //   q6_k       256 k: d[16] f16, scale[16][16] i8, [16][3][16] words: of 16 codes the first twelve
 //              are the low 6 bits of the bytes, k lowest; the top 2 bits of the bytes are the last
 //              four, from the lowest 2 bits in the first word to the highest in the third
+//   int8, int7 scale[16] f32, then [k/4][16] words of 4 codes as in q8_0, but unsigned: code + 128
+//              or code + 64; k is padded with code 0
 // GGUF blocks keep their codes: packing and unpacking are exact inverses.
 #pragma once
 
@@ -46,7 +48,9 @@ void UnpackPanels(DType dtype, const void* panels, int64_t first, int64_t rows, 
 
 // One row of a storage format as f32, exactly as the format defines it.
 void DequantizeRow(DType dtype, const void* row, int64_t k, float* out);
-// f32 to a plain type (f32, f16, bf16; round to nearest even, saturating to infinity as IEEE does).
+// f32 to a plain type (f32, f16, bf16; round to nearest even, saturating to infinity as IEEE does)
+// or to int8 and int7: scale = largest magnitude / largest code, each code to nearest even. A row
+// that is not finite has a scale that is none.
 void ConvertRow(const float* row, int64_t k, DType dtype, void* out);
 
 }  // namespace tboost

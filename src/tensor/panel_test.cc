@@ -17,8 +17,9 @@
 namespace tboost {
 namespace {
 
-constexpr DType kPackable[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0, DType::kQ4_0,
-                               DType::kQ4_1, DType::kQ5_0, DType::kQ4_K, DType::kQ6_K};
+constexpr DType kPackable[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0,
+                               DType::kQ4_0, DType::kQ4_1, DType::kQ5_0, DType::kQ4_K,
+                               DType::kQ6_K, DType::kInt8, DType::kInt7};
 
 std::vector<uint8_t> RandomBytes(size_t size, uint64_t stream) {
   const HashRandom random(7, stream);
@@ -52,7 +53,7 @@ TEST(Panel, FieldsCoverEachBitOfBlockAndPanelOnce) {
           panel_bits.insert((f.panel_byte + column * f.column_stride) * 8 + f.panel_shift + b);
       }
     }
-    if (!info.quantised()) {
+    if (info.block_elements == 1) {
       EXPECT_EQ(bits, 0) << info.name;
       continue;
     }
@@ -70,7 +71,7 @@ TEST(Panel, UnpackingGivesTheBytesThatWerePacked) {
       for (const int64_t k : {256, 768, 1, 7}) {
         const auto packed_bytes = PackedBytes(dtype, rows, k);
         if (!packed_bytes) continue;
-        const uint64_t row_bytes = *StorageBytes(dtype, k);
+        const uint64_t row_bytes = *RowBytes(dtype, k);
         const auto source = RandomBytes(rows * row_bytes, rows * 1000 + k);
         std::vector<uint8_t> panels(*packed_bytes + 1, 0xab), back(rows * row_bytes + 1, 0xcd);
         PackPanels(dtype, source.data(), rows, k, panels.data());
@@ -129,11 +130,34 @@ TEST(Panel, CodesOfAPanelAscendWithK) {
   EXPECT_EQ(panel[8 + 48], 0x01234567u);
 }
 
+TEST(Panel, LayoutOfChannelCodes) {
+  for (const DType dtype : {DType::kInt8, DType::kInt7}) {
+    const float largest = static_cast<float>(Info(dtype).largest_code);
+    const float rows[2][5] = {{0, 1, -0.5f, 0.25f, 0}, {2 * largest, 8, 0, -6, -4}};
+    std::vector<uint8_t> stored(2 * *RowBytes(dtype, 5)), panel(*PackedBytes(dtype, 2, 5));
+    for (int r = 0; r < 2; ++r) ConvertRow(rows[r], 5, dtype, stored.data() + r * 9);
+    PackPanels(dtype, stored.data(), 2, 5, panel.data());
+    float scales[2];
+    std::memcpy(scales, panel.data(), sizeof scales);
+    EXPECT_EQ(scales[0], 1 / largest);
+    EXPECT_EQ(scales[1], 2);
+    const int zero = Info(dtype).largest_code + 1;
+    const uint8_t* codes = panel.data() + 64;
+    EXPECT_EQ(codes[1], zero + zero - 1);
+    EXPECT_EQ(codes[4 + 1], zero + 4);
+    EXPECT_EQ(codes[4 + 3], zero - 3);
+    EXPECT_EQ(codes[64 + 4], zero - 2);
+    EXPECT_EQ(codes[64 + 5], zero);  // k is padded
+    EXPECT_EQ(codes[2 * 4], zero);   // so are columns
+  }
+}
+
 TEST(Panel, SizesAreChecked) {
   EXPECT_EQ(PanelBytes(DType::kF32, 3), 192u);
   EXPECT_EQ(PanelBytes(DType::kF16, 3), 128u);
   EXPECT_EQ(PanelBytes(DType::kQ4_K, 512), 2 * 148 * 16u);
   EXPECT_EQ(PackedBytes(DType::kQ4_1, 17, 64), 2 * 2 * 320u);
+  EXPECT_EQ(PanelBytes(DType::kInt8, 5), 64u + 2 * 64);
   EXPECT_EQ(PanelBytes(DType::kQ4_K, 255), std::nullopt);
   EXPECT_EQ(PanelBytes(DType::kQ4_1, 33), std::nullopt);
   EXPECT_EQ(PanelBytes(DType::kI32, 32), std::nullopt);
@@ -216,6 +240,32 @@ TEST(Float16, RowsConvertBothWays) {
     EXPECT_EQ(back[1], -2.5f);
     EXPECT_NEAR(back[2], 0.1f, 3e-4f);
     EXPECT_EQ(std::isinf(back[3]), dtype == DType::kF16);
+  }
+}
+
+TEST(ConvertRow, ChannelCodesAreWithinHalfAStep) {
+  const HashRandom random(3, "row");
+  for (const DType dtype : {DType::kInt8, DType::kInt7}) {
+    constexpr int kColumns = 200;
+    std::vector<float> row(kColumns), back(kColumns);
+    for (int i = 0; i < kColumns; ++i) row[i] = random.Normal(i) * (i == 7 ? 100.0f : 1.0f);
+    std::vector<uint8_t> stored(*RowBytes(dtype, kColumns));
+    ConvertRow(row.data(), kColumns, dtype, stored.data());
+    DequantizeRow(dtype, stored.data(), kColumns, back.data());
+    float scale;
+    std::memcpy(&scale, stored.data(), sizeof scale);
+    for (int i = 0; i < kColumns; ++i) {
+      EXPECT_NEAR(back[i], row[i], 0.5001f * scale);
+      EXPECT_LE(std::abs(back[i] / scale), static_cast<float>(Info(dtype).largest_code) + 1e-3f);
+    }
+    EXPECT_EQ(back[7], row[7]);
+    std::fill(row.begin(), row.end(), 0.0f);
+    ConvertRow(row.data(), kColumns, dtype, stored.data());
+    EXPECT_EQ(stored, std::vector<uint8_t>(stored.size(), 0));
+    row[3] = std::nanf("");
+    ConvertRow(row.data(), kColumns, dtype, stored.data());
+    DequantizeRow(dtype, stored.data(), kColumns, back.data());
+    EXPECT_TRUE(std::isnan(back[0]));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -86,8 +87,8 @@ struct Shape {
 
 void RunGemm(benchmark::State& state, Isa isa, DType dtype, int64_t m, Shape shape) {
   static const double bandwidth = ReadBandwidth();
-  static double peaks[3] = {};
-  double& peak = peaks[static_cast<int>(isa)];
+  static std::map<Isa, double> peaks;
+  double& peak = peaks[isa];
   if (peak == 0) peak = PeakFlops(isa);
 
   const size_t bytes = *PackedBytes(dtype, shape.n, shape.k);
@@ -131,7 +132,7 @@ bool Register() {
   const Shape bert[] = {{768, 768}, {3072, 768}, {768, 3072}};
   const Shape smol[] = {{576, 576}, {3072, 576}, {576, 1536}, {49152, 576}};
   const auto add = [&](Isa isa, DType dtype, int64_t m, Shape shape) {
-    if (!PanelBytes(dtype, shape.k)) return;
+    if (!PanelBytes(dtype, shape.k) || Info(dtype).row_bytes > 0) return;
     const std::string name = std::string(IsaName(isa)) + "/" + std::string(DTypeName(dtype)) +
                              "/m" + std::to_string(m) + "/n" + std::to_string(shape.n) + "/k" +
                              std::to_string(shape.k);

@@ -7,6 +7,11 @@ namespace tboost::kernels::TBOOST_ISA {
 
 inline constexpr int kVectorRegisters = 16;
 inline constexpr bool kFusedMultiplyAdd = true;
+#if defined(TBOOST_ISA_avx2_vnni)
+inline constexpr bool kExactDot8 = true;
+#else
+inline constexpr bool kExactDot8 = false;
+#endif
 
 namespace native {
 
@@ -87,6 +92,25 @@ TBOOST_INLINE VI LoadU8(const uint8_t* p) {
 }
 TBOOST_INLINE VI LoadI8(const int8_t* p) {
   return _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
+}
+TBOOST_INLINE void StoreI8(VI a, int8_t* p) {
+  const VI low = _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4,
+                                  8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  const VI bytes = _mm256_shuffle_epi8(a, low);
+  _mm_storel_epi64(
+      reinterpret_cast<__m128i*>(p),
+      _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1)));
+}
+TBOOST_INLINE VI AddDot8(VI sum, VI a, VI b) {
+#if defined(TBOOST_ISA_avx2_vnni)
+  return _mm256_dpbusd_avx_epi32(sum, a, b);
+#else
+  const VI pairs = _mm256_maddubs_epi16(a, b);
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+#endif
+}
+TBOOST_INLINE VI AddDot16(VI sum, VI a, VI b) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
 }
 TBOOST_INLINE void LoadF16Pairs(const void* p, VF& even, VF& odd) {
   const VI words = LoadInt(static_cast<const int32_t*>(p));

@@ -7,6 +7,11 @@ namespace tboost::kernels::TBOOST_ISA {
 
 inline constexpr int kVectorRegisters = 32;
 inline constexpr bool kFusedMultiplyAdd = true;
+#if defined(TBOOST_ISA_avx512_vnni)
+inline constexpr bool kExactDot8 = true;
+#else
+inline constexpr bool kExactDot8 = false;
+#endif
 
 namespace native {
 
@@ -88,6 +93,20 @@ TBOOST_INLINE VI LoadU8(const uint8_t* p) {
 }
 TBOOST_INLINE VI LoadI8(const int8_t* p) {
   return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+TBOOST_INLINE void StoreI8(VI a, int8_t* p) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a));
+}
+TBOOST_INLINE VI AddDot8(VI sum, VI a, VI b) {
+#if defined(TBOOST_ISA_avx512_vnni)
+  return _mm512_dpbusd_epi32(sum, a, b);
+#else
+  const VI pairs = _mm512_maddubs_epi16(a, b);
+  return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+#endif
+}
+TBOOST_INLINE VI AddDot16(VI sum, VI a, VI b) {
+  return _mm512_add_epi32(sum, _mm512_madd_epi16(a, b));
 }
 TBOOST_INLINE void LoadF16Pairs(const void* p, VF& even, VF& odd) {
   const VI words = _mm512_loadu_si512(p);

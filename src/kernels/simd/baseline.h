@@ -7,6 +7,7 @@ namespace tboost::kernels::TBOOST_ISA {
 
 inline constexpr int kVectorRegisters = 16;
 inline constexpr bool kFusedMultiplyAdd = false;
+inline constexpr bool kExactDot8 = false;
 
 namespace native {
 
@@ -92,6 +93,15 @@ TBOOST_INLINE VI LoadI8(const int8_t* p) {
   __builtin_memcpy(&bytes, p, sizeof bytes);
   return _mm_cvtepi8_epi32(_mm_cvtsi32_si128(bytes));
 }
+TBOOST_INLINE void StoreI8(VI a, int8_t* p) {
+  const VI low = _mm_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+  const int32_t bytes = _mm_cvtsi128_si32(_mm_shuffle_epi8(a, low));
+  __builtin_memcpy(p, &bytes, sizeof bytes);
+}
+TBOOST_INLINE VI AddDot8(VI sum, VI a, VI b) {
+  return _mm_add_epi32(sum, _mm_madd_epi16(_mm_maddubs_epi16(a, b), _mm_set1_epi16(1)));
+}
+TBOOST_INLINE VI AddDot16(VI sum, VI a, VI b) { return _mm_add_epi32(sum, _mm_madd_epi16(a, b)); }
 TBOOST_INLINE VF LowNibble(VI a) { return ToFloat(And(a, SetInt1(15))); }
 
 TBOOST_INLINE float ReduceAdd(VF a) {

@@ -6,6 +6,7 @@ namespace tboost::kernels::TBOOST_ISA {
 
 inline constexpr int kVectorRegisters = 6;  // fewer than AVX-512 has: smaller kernels, equal bits
 inline constexpr bool kFusedMultiplyAdd = true;
+inline constexpr bool kExactDot8 = true;
 
 namespace native {
 
@@ -108,6 +109,23 @@ TBOOST_INLINE VI LoadU8(const uint8_t* p) {
 }
 TBOOST_INLINE VI LoadI8(const int8_t* p) {
   return Each<VI>([=](int i) { return p[i]; });
+}
+TBOOST_INLINE void StoreI8(VI a, int8_t* p) {
+  for (int i = 0; i < kLanes; ++i) p[i] = static_cast<int8_t>(a[i]);
+}
+TBOOST_INLINE VI AddDot8(VI sum, VI a, VI b) {
+  return Add(sum, Each<VI>([&](int i) {
+               int32_t products = 0;
+               for (int bit = 0; bit < 32; bit += 8)
+                 products += (a[i] >> bit & 255) * static_cast<int8_t>(b[i] >> bit & 255);
+               return products;
+             }));
+}
+TBOOST_INLINE VI AddDot16(VI sum, VI a, VI b) {
+  return Add(sum, Each<VI>([&](int i) {
+               return static_cast<int16_t>(a[i] & 0xffff) * static_cast<int16_t>(b[i] & 0xffff) +
+                      (a[i] >> 16) * (b[i] >> 16);
+             }));
 }
 TBOOST_INLINE VF LowNibble(VI a) { return ToFloat(a & 15); }
 

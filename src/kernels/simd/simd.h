@@ -6,7 +6,8 @@
 // library.
 //
 // An instruction set's header describes its registers (namespace native): types VF, VI, VM of
-// kLanes lanes, functions over them, and facts for kernels (kVectorRegisters, kFusedMultiplyAdd).
+// kLanes lanes, functions over them, and facts for kernels (kVectorRegisters, kFusedMultiplyAdd,
+// kExactDot8).
 // This header lifts them to 16 lanes. Addresses need no alignment. Comparisons with NaN are false;
 // Max and Min return their second operand where one is NaN.
 #pragma once
@@ -143,6 +144,10 @@ TBOOST_INLINE void Store(F32x16 a, float* to) {
   Unroll<kParts>([&](auto i)
                      TBOOST_INLINE_LAMBDA { native::Store(a.part[i], to + i * native::kLanes); });
 }
+TBOOST_INLINE void StoreI8(I32x16 a, int8_t* to) {  // the low byte of each lane
+  Unroll<kParts>([&](auto i)
+                     TBOOST_INLINE_LAMBDA { native::StoreI8(a.part[i], to + i * native::kLanes); });
+}
 // The first n lanes (0 <= n <= 16); never touches memory beyond them. The other lanes load as 0.
 TBOOST_INLINE F32x16 LoadPartial(const float* from, int n) {
   F32x16 result;
@@ -173,6 +178,19 @@ TBOOST_INLINE F32x16 Select(Mask16 mask, F32x16 if_true, F32x16 if_false) {
   return Lift<F32x16>([](auto m, auto x, auto y)
                           TBOOST_INLINE_LAMBDA { return native::Select(m, x, y); },
                       mask, if_true, if_false);
+}
+// sum + the products of the four bytes of each lane, unsigned in a and signed in b: exact where
+// kExactDot8 (an instruction of its own), else where two neighbouring products stay within 16 bits.
+TBOOST_INLINE I32x16 AddDot8(I32x16 sum, I32x16 a, I32x16 b) {
+  return Lift<I32x16>([](auto s, auto x, auto y)
+                          TBOOST_INLINE_LAMBDA { return native::AddDot8(s, x, y); },
+                      sum, a, b);
+}
+// sum + the products of the two signed 16-bit halves of each lane, exact.
+TBOOST_INLINE I32x16 AddDot16(I32x16 sum, I32x16 a, I32x16 b) {
+  return Lift<I32x16>([](auto s, auto x, auto y)
+                          TBOOST_INLINE_LAMBDA { return native::AddDot16(s, x, y); },
+                      sum, a, b);
 }
 template <int kBits>
 TBOOST_INLINE I32x16 ShiftLeft(I32x16 a) {
