@@ -113,7 +113,7 @@ def encoder_jobs():
             yield Job(
                 name="%s/%s/%s" % (model, dtype, case),
                 title="%s %s, %s" % (ENCODERS[model], dtype, title),
-                ours="{tboost} bench {ours}/%s-%s.om %s" % (model, dtype, options),
+                ours="{tboost} bench {models}/%s --dtype %s %s" % (model, dtype, options),
                 peers=dict(encoder_peers(model, case, backends)),
                 figures=(Figure(ratio), *FURTHER_FIGURES.get(model, ())),
                 model=model,

@@ -65,7 +65,11 @@ void RunTask(const BestRowsArgs& args, int64_t part, kernels::Scratch scratch) {
 
 }  // namespace
 
-KernelCall CallBestRows(const LowerContext& context, const kernels::GemmArgs& product) {
+Result<KernelCall> CallBestRows(const LowerContext& context, const kernels::GemmArgs& product) {
+  if (product.gated) return UnsupportedError("the best of a gated product");
+  if (!IsComposable(product.weight_dtype))
+    return UnsupportedError("the best of a product with {} weights",
+                            DTypeName(product.weight_dtype));
   BestRowsArgs args = {product, *context.best, context.kernels};
   kernels::ChooseTile(args.product, context.threads, context.l2_bytes);
   KernelCall call = MakeKernelCall("gemm+best", RunTask, args, CountTasks, CountScratch);

@@ -8,6 +8,6 @@ namespace tboost::ops {
 
 // The call of a product (not gated) of which `context.best` alone is wanted. A task multiplies a
 // part of the columns, a few at a time, into scratch memory and keeps the best of them.
-KernelCall CallBestRows(const LowerContext& context, const kernels::GemmArgs& product);
+Result<KernelCall> CallBestRows(const LowerContext& context, const kernels::GemmArgs& product);
 
 }  // namespace tboost::ops

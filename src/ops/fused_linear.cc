@@ -85,7 +85,6 @@ Result<KernelCall> Lower(const LowerContext& context) {
   args.residual = Floats(residual);
   args.ldr = residual.stride();
   if (!context.best) return CallGemm(context, args);
-  if (a.gated) return UnsupportedError("[fused_linear] the best of a gated product");
   return CallBestRows(context, args);
 }
 

@@ -55,7 +55,8 @@ Result<std::vector<ValueId>> Gradient(const GradientContext& context) {
 
 Result<KernelCall> Lower(const LowerContext& context) {
   const kernels::GemmArgs args = MakeGemmArgs(context);
-  return context.best ? CallBestRows(context, args) : CallGemm(context, args);
+  if (context.best) return CallBestRows(context, args);
+  return CallGemm(context, args);
 }
 
 std::vector<OpCase> Cases() {

@@ -48,7 +48,7 @@ Result<double> Operations(const Graph& graph, const Node& node, const SymbolValu
 
 // Of the operations of a sequence, those of products in `format`.
 Result<double> ShareOf(const Graph& graph, DType format) {
-  const SymbolValues symbols = {{"tokens", kPrecisionTokens}, {"sequences", 1}};
+  const SymbolValues symbols = {{"tokens", kPrecisionTokens}, {"sequences", 1}, {"outputs", 1}};
   double all = 0, in_format = 0;
   for (const Node& node : graph.nodes()) {
     TBOOST_ASSIGN_OR_RETURN(const double operations, Operations(graph, node, symbols));

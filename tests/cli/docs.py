@@ -10,8 +10,6 @@ import subprocess
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "cli.md"
-# Of every command, or told once for all commands that run a model.
-COMMON = {"--help", "--version", "--threads", "--dtype", "--max-context"}
 
 
 def help_of(program, *command):
@@ -28,6 +26,8 @@ def options(text):
 def main():
     program = sys.argv[1]
     docs = DOCS.read_text()
+    # told once for all commands that run a model
+    common = options(docs.partition("\n## ")[0]) | {"--help", "--version"}
     problems = []
     overview = help_of(program)
     codes = re.findall(r"^  (\d+) +(.*)$", overview.partition("Exit codes:")[2], re.MULTILINE)
@@ -43,8 +43,8 @@ def main():
         text = help_of(program, command)
         if "Examples:\n  " not in text or "tboost " + command not in text:
             problems.append("%s --help has no example" % command)
-        real = options(text.partition("Examples:")[0]) - COMMON
-        told = options(sections.get(command, "")) - COMMON
+        real = options(text.partition("Examples:")[0]) - common
+        told = options(sections.get(command, "")) - common
         for option in sorted(real - told):
             problems.append("%s %s is not in the page" % (command, option))
         for option in sorted(told - real):

@@ -12,7 +12,7 @@ A table is blocks of lines, a blank line between them; "#" begins a comment.
   exit N                the exit status (default 0)
   stdout|stderr TEXT    appears there
   stdout~ PATTERN       a regular expression that matches all of standard output
-  same N                standard output equals that of the N-th command of the table (from 1)
+  same N                standard output equals that of the command N places above
   json KEYS             every line of standard output is an object with these keys, in this order
   lines N               so many lines of standard output
   writes FILE ...       exactly these files are new or changed
@@ -116,7 +116,7 @@ class Case:
         return re.fullmatch(pattern, self.stdout, re.DOTALL)
 
     def check_same(self, number, earlier):
-        return self.stdout == earlier[int(number) - 1].stdout
+        return self.stdout == earlier[-int(number)].stdout
 
     def check_lines(self, count, _):
         return self.stdout.count("\n") == int(count)

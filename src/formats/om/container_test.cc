@@ -116,10 +116,10 @@ TEST(OmContainer, WriterRefusesMisuse) {
 }
 
 TEST(OmContainer, AnotherMajorVersionSaysWhatToDo) {
-  const std::string newer = Bend(Sample(), [](om::Header& h, auto&) { h.major = 2; });
+  const std::string newer = Bend(Sample(), [](om::Header& h, auto&) { h.major += 1; });
   EXPECT_THAT(OmReader::FromBytes(newer, "m.om"),
               FailsWith(StatusCode::kUnsupported,
-                        "m.om: made in .om format 2.0, this program reads 1.x: compile the model "
+                        "m.om: made in .om format 3.0, this program reads 2.x: compile the model "
                         "again with `tboost compile`"));
   const std::string minor = Bend(Sample(), [](om::Header& h, auto&) { h.minor = 9; });
   EXPECT_TRUE(OmReader::FromBytes(minor, "m.om").ok());
