@@ -38,7 +38,9 @@ Result<LoadTime> LoadOnce(const ModelFlags& flags) {
                                "--dtype",
                                flags.dtype,
                                "--max-context",
-                               fmt::format("{}", flags.max_context)};
+                               fmt::format("{}", flags.max_context),
+                               "--kv-dtype",
+                               flags.kv_dtype};
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

@@ -59,6 +59,11 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   AddThreadsFlag(app, flags.threads);
   AddDTypeFlag(app, flags.dtype);
   AddMaxContextFlag(app, flags.max_context);
+  app.add_option("--kv-dtype", flags.kv_dtype,
+                 "Format of cached keys and values: f32, bf16 or int8")
+      ->check(CLI::IsMember({"f32", "bf16", "int8"}))
+      ->type_name("TYPE")
+      ->capture_default_str();
 }
 
 Result<LoadedModel> LoadModel(const ModelFlags& flags, int64_t max_sequences) {
@@ -71,6 +76,7 @@ Result<LoadedModel> LoadModel(const ModelFlags& flags, int64_t max_sequences) {
   LoadOptions options;
   options.dtype = flags.dtype;
   options.max_context = flags.max_context;
+  options.kv_dtype = flags.kv_dtype;
   options.max_sequences = max_sequences;
   options.progress = [&](uint64_t done, uint64_t total) { return bar.Update(done, total); };
   TBOOST_ASSIGN_OR_RETURN(loaded.model, Model::Load(*loaded.runtime, flags.path, options));

@@ -22,6 +22,7 @@ struct ModelFlags {
   int threads = 0;
   std::string dtype = "keep";
   int64_t max_context = 0;
+  std::string kv_dtype = "f32";
 };
 // Checks that an option's value is a whole number from `least` to `most`.
 CLI::Validator WholeNumber(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());

@@ -27,6 +27,9 @@ struct LoadOptions {
   // Sequences (Generators) of a language model that may hold keys and values at a time, each up to
   // the whole context. Memory is taken as it is used.
   int64_t max_sequences = 1;
+  // How keys and values of a language model are kept: "f32", "bf16", or "int8" with a scale for
+  // each token and head. Products and sums are f32 all the same.
+  std::string kv_dtype = "f32";
   // Called with bytes done and bytes in all while compiling; returning false stops with kCancelled.
   std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };
@@ -35,7 +38,7 @@ struct LoadOptions {
 struct MemoryPlan {
   uint64_t weights = 0;  // mapped, shared between processes when the file is an .om
   uint64_t arena = 0;    // values of the largest step
-  uint64_t kv_page = 0;  // one page of keys and values
+  uint64_t kv_page = 0;  // one page of keys and values, as kv_dtype stores them
   int64_t kv_page_tokens = 0;
   uint64_t fixed = 0;  // program, tokenizer, threads' scratch
   // The process's peak for so many sequences of `tokens` tokens each, all at once.

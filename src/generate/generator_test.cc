@@ -47,6 +47,7 @@ TEST_F(GeneratorTest, LoadOptionsAreChecked) {
       {{.dtype = "q4_0"}, kInvalidArgument, "dtype \"q4_0\""},
       {{.max_context = -1}, kOutOfRange, "max-context is -1"},
       {{.max_context = 129}, kOutOfRange, "max-context is 129"},
+      {{.kv_dtype = "f16"}, kInvalidArgument, "kv_dtype \"f16\", expected f32, bf16 or int8"},
       {{.max_sequences = 0}, kInvalidArgument, "max_sequences is 0"},
       {{.max_sequences = int64_t{1} << 60},
        kInvalidArgument,
@@ -81,6 +82,24 @@ TEST_F(GeneratorTest, TheBestLogitsGiveTheSameTokensAsTheRow) {
     EXPECT_EQ(Must(ranking.Generate(RandomPrompt(9), options)).ids,
               Generate(rows, RandomPrompt(9), options).first.ids)
         << "top_k " << sampling.top_k;
+  }
+}
+
+TEST_F(GeneratorTest, KeysAndValuesInFewerBits) {
+  const Ids prompt = RandomPrompt(40);
+  Generator exact_generator(*model_);
+  const std::vector<float> exact = Generate(exact_generator, prompt, {.max_tokens = 3}).second;
+  const float largest = *std::ranges::max_element(exact);
+  for (const auto& [name, divisor, tolerance] :
+       {std::tuple("bf16", 2u, 0.02f), std::tuple("int8", 3u, 0.04f)}) {
+    const auto model = Must(Model::Load(*runtime_, folder_.path(), {.kv_dtype = name}));
+    EXPECT_LE(model->memory().kv_page, model_->memory().kv_page / divisor + 4096) << name;
+    Generator generator(*model);
+    const std::vector<float> logits = Generate(generator, prompt, {.max_tokens = 3}).second;
+    ASSERT_GE(logits.size(), static_cast<size_t>(model->vocab_size()));
+    for (int64_t i = 0; i < model->vocab_size(); ++i)
+      ASSERT_NEAR(logits[i], exact[i], largest * tolerance) << name;
+    EXPECT_NE(logits, exact) << name << " changes nothing";
   }
 }
 

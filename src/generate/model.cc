@@ -72,7 +72,15 @@ Status ReadManifest(Model::State& state, const LoadOptions& options, std::string
   return CheckSettings(manifest, state.generates, name);
 }
 
-Status MakeKvPool(Model::State& state, int64_t sequences) {
+Result<DType> KvDType(std::string_view name) {
+  if (name == "f32") return DType::kF32;
+  if (name == "bf16") return DType::kBF16;
+  if (name == "int8") return DType::kI8;
+  return InvalidArgumentError("kv_dtype \"{}\", expected f32, bf16 or int8", name);
+}
+
+Status MakeKvPool(Model::State& state, const LoadOptions& options) {
+  TBOOST_ASSIGN_OR_RETURN(const DType dtype, KvDType(options.kv_dtype));
   std::vector<KvLayer> layers;
   const Graph& graph = state.om->program.graph;
   for (ValueId cache : state.om->program.caches) {
@@ -83,8 +91,8 @@ Status MakeKvPool(Model::State& state, int64_t sequences) {
                           type.shape[0].ToString(), type.shape[1].ToString());
     layers.push_back({static_cast<int>(*heads), static_cast<int>(*head_dim)});
   }
-  const int64_t tokens = RoundUp(state.context_length, kPageTokens) * sequences;
-  TBOOST_ASSIGN_OR_RETURN(KvPool pool, KvPool::Create(std::move(layers), tokens));
+  const int64_t tokens = RoundUp(state.context_length, kPageTokens) * options.max_sequences;
+  TBOOST_ASSIGN_OR_RETURN(KvPool pool, KvPool::Create(std::move(layers), tokens, dtype));
   state.kv_pool.emplace(std::move(pool));
   return OkStatus();
 }
@@ -112,7 +120,7 @@ Result<std::unique_ptr<Model>> Model::Load(Runtime& runtime, const std::string& 
   TBOOST_ASSIGN_OR_RETURN(OmReader reader, OpenModel(path, options));
   TBOOST_ASSIGN_OR_RETURN(state->om, LoadOmModel(std::move(reader), BuiltinOps(), path));
   TBOOST_RETURN_IF_ERROR(ReadManifest(*state, options, path));
-  if (state->generates) TBOOST_RETURN_IF_ERROR(MakeKvPool(*state, options.max_sequences));
+  if (state->generates) TBOOST_RETURN_IF_ERROR(MakeKvPool(*state, options));
   if (!state->om->tokenizer.empty()) {
     TBOOST_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Open(state->om->tokenizer));
     state->tokenizer.emplace(std::move(tokenizer));

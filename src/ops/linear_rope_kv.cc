@@ -188,7 +188,7 @@ void RunTask(const LinearRopeKvArgs& args, int64_t task, kernels::Scratch scratc
     part.q_out = whole.q_out + columns.column;
     part.k = k ? whole.k + columns.column : nullptr;
     part.v = v ? whole.v + columns.column : nullptr;
-    if (!q) part.cache.base = whole.cache.KeyPage(0, static_cast<int>(head));
+    if (!q) part.cache.base = whole.cache.Keys(0, static_cast<int>(head)).data;
     for (int64_t i = 0; i < kernels::Tasks(part); ++i) args.kernels->rope_kv(part, i, scratch);
   };
   run(HeadsWithin(args, first, end, 0, whole.heads), true, false, false);

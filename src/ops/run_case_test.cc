@@ -18,9 +18,10 @@ using Kind = ValueType::Kind;
 class Pages {
  public:
   Pages(const CaseData& data) : data_(data), layout_(*data.layout) {
-    const int64_t floats = KvPageFloats(data.cache.kv_heads, data.cache.head_dim);
-    memory_.assign(layout_.page_count * floats, NAN);
-    view_ = {memory_.data(), floats, data.cache.kv_heads, data.cache.head_dim};
+    view_ = {nullptr, 0, data.cache.kv_heads, data.cache.head_dim, DType::kF32};
+    view_.page_stride = view_.PageBytes();
+    memory_.assign(layout_.page_count * view_.page_stride / sizeof(float), NAN);
+    view_.base = reinterpret_cast<std::byte*>(memory_.data());
     RefKvCache cache = data.cache;
     Visit(cache, [](float* stored, double& value) { *stored = static_cast<float>(value); });
   }
@@ -46,9 +47,9 @@ class Pages {
       for (int64_t i = 0; i < static_cast<int64_t>(cache.keys[s].size()); ++i) {
         const int64_t token = i / width, slot = token % kPageTokens, column = i % d;
         const int head = static_cast<int>(i % width / d);
-        const int64_t page = layout_.view.pages[s * layout_.view.max_pages + token / kPageTokens];
-        f(view_.KeyPage(page, head) + (slot / 16 * d + column) * 16 + slot % 16, cache.keys[s][i]);
-        f(view_.ValuePage(page, head) + slot * d + column, cache.values[s][i]);
+        const int64_t page = layout_.view.PageOf(static_cast<int>(s), token);
+        f(view_.Keys(page, head).row<float>(slot) + column, cache.keys[s][i]);
+        f(view_.Values(page, head).row<float>(slot) + column, cache.values[s][i]);
       }
   }
 

@@ -14,14 +14,16 @@ constexpr int64_t kHugeFrom = 1 << 20;
 
 }  // namespace
 
-Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
+Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens, DType dtype) {
   KvPool pool;
+  pool.dtype_ = dtype;
   for (const KvLayer& layer : layers) {
-    pool.layer_offsets_.push_back(pool.page_floats_);
-    pool.page_floats_ += KvPageFloats(layer.kv_heads, layer.head_dim);
+    const KvCacheView view = {nullptr, 0, layer.kv_heads, layer.head_dim, dtype};
+    pool.layer_offsets_.push_back(pool.page_bytes_);
+    pool.page_bytes_ += view.PageBytes();
   }
   // Pages of the system are given back, so none may reach into the next page of tokens.
-  pool.page_floats_ = RoundUp(pool.page_floats_, kSystemPage / sizeof(float));
+  pool.page_bytes_ = RoundUp(pool.page_bytes_, kSystemPage);
   pool.layers_ = std::move(layers);
   pool.max_pages_ = static_cast<int64_t>(DivUp(static_cast<uint64_t>(max_tokens), kPageTokens));
   const auto size = CheckedMul(static_cast<size_t>(pool.max_pages_), pool.page_bytes());
@@ -32,16 +34,17 @@ Result<KvPool> KvPool::Create(std::vector<KvLayer> layers, int64_t max_tokens) {
   if (base == MAP_FAILED)
     return ResourceExhaustedError("kv cache: no address space for {} tokens ({} MB)", max_tokens,
                                   bytes >> 20);
-  pool.base_ = static_cast<float*>(base);
+  pool.base_ = static_cast<std::byte*>(base);
   if (pool.page_bytes() >= kHugeFrom) madvise(base, bytes, MADV_HUGEPAGE);
   return pool;
 }
 
 KvPool::KvPool(KvPool&& other) noexcept
     : layers_(std::move(other.layers_)),
+      dtype_(other.dtype_),
       layer_offsets_(std::move(other.layer_offsets_)),
       base_(std::exchange(other.base_, nullptr)),
-      page_floats_(other.page_floats_),
+      page_bytes_(other.page_bytes_),
       max_pages_(other.max_pages_),
       free_(std::move(other.free_)),
       next_(other.next_) {}
@@ -78,7 +81,7 @@ void KvPool::Truncate(KvSequence& sequence, int64_t length) {
   while (sequence.pages.size() > keep) {
     const int32_t page = sequence.pages.back();
     sequence.pages.pop_back();
-    madvise(base_ + page * page_floats_, page_bytes(), MADV_DONTNEED);
+    madvise(base_ + page * page_bytes_, page_bytes(), MADV_DONTNEED);
     free_.push_back(page);
   }
 }
@@ -86,9 +89,10 @@ void KvPool::Truncate(KvSequence& sequence, int64_t length) {
 KvCacheView KvPool::View(int layer) const {
   KvCacheView view;
   view.base = base_ ? base_ + layer_offsets_[layer] : nullptr;
-  view.page_stride = page_floats_;
+  view.page_stride = page_bytes_;
   view.kv_heads = layers_[layer].kv_heads;
   view.head_dim = layers_[layer].head_dim;
+  view.dtype = dtype_;
   return view;
 }
 

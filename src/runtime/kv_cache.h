@@ -28,8 +28,10 @@ struct KvSequence {
 // Thread-safe, except that one sequence may be used by one thread at a time.
 class KvPool {
  public:
-  // At most `max_tokens` tokens, rounded up to pages, over all sequences.
-  static Result<KvPool> Create(std::vector<KvLayer> layers, int64_t max_tokens);
+  // At most `max_tokens` tokens, rounded up to pages, over all sequences; stored as `dtype`, one of
+  // those of KvCacheView.
+  static Result<KvPool> Create(std::vector<KvLayer> layers, int64_t max_tokens,
+                               DType dtype = DType::kF32);
   KvPool(KvPool&& other) noexcept;
   KvPool& operator=(KvPool&&) = delete;
   ~KvPool();
@@ -41,7 +43,7 @@ class KvPool {
   void Truncate(KvSequence& sequence, int64_t length);
 
   KvCacheView View(int layer) const;
-  int64_t page_bytes() const { return page_floats_ * static_cast<int64_t>(sizeof(float)); }
+  int64_t page_bytes() const { return page_bytes_; }
   int64_t pages_in_use() const;
   int64_t max_pages() const { return max_pages_; }
 
@@ -49,9 +51,10 @@ class KvPool {
   KvPool() = default;
 
   std::vector<KvLayer> layers_;
-  std::vector<int64_t> layer_offsets_;  // floats from the start of a page
-  float* base_ = nullptr;
-  int64_t page_floats_ = 0;
+  DType dtype_ = DType::kF32;
+  std::vector<int64_t> layer_offsets_;  // bytes from the start of a page
+  std::byte* base_ = nullptr;
+  int64_t page_bytes_ = 0;
   int64_t max_pages_ = 0;
   mutable std::mutex mutex_;
   std::vector<int32_t> free_;  // freed pages, reused before new ones

@@ -13,8 +13,8 @@ namespace {
 
 using testing::FailsWith;
 
-KvPool MakePool(std::vector<KvLayer> layers, int64_t tokens) {
-  auto pool = KvPool::Create(std::move(layers), tokens);
+KvPool MakePool(std::vector<KvLayer> layers, int64_t tokens, DType dtype = DType::kF32) {
+  auto pool = KvPool::Create(std::move(layers), tokens, dtype);
   EXPECT_TRUE(pool.ok()) << pool.status().message();
   return *std::move(pool);
 }
@@ -22,7 +22,8 @@ KvPool MakePool(std::vector<KvLayer> layers, int64_t tokens) {
 // The floats of a whole page of tokens, all layers.
 std::span<float> Page(const KvPool& pool, int32_t page) {
   const KvCacheView view = pool.View(0);
-  return {view.base + page * view.page_stride, static_cast<size_t>(view.page_stride)};
+  return {reinterpret_cast<float*>(view.base + page * view.page_stride),
+          static_cast<size_t>(view.page_stride) / sizeof(float)};
 }
 
 TEST(KvPool, ReservesWholePagesAndGivesThemBack) {
@@ -99,21 +100,30 @@ TEST(KvPool, AFreedPageLeavesItsNeighboursAlone) {
 
 TEST(KvPool, LayersOfAPageLieApart) {
   const std::vector<KvLayer> layers = {{2, 16}, {1, 24}, {4, 8}};
-  KvPool pool = MakePool(layers, 128);
-  KvSequence sequence;
-  ASSERT_TRUE(pool.Reserve(sequence, 128).ok());
-  for (int32_t page : {0, 1})
-    for (int layer = 0; layer < 3; ++layer)
-      std::fill_n(pool.View(layer).KeyPage(page, 0),
-                  KvPageFloats(layers[layer].kv_heads, layers[layer].head_dim),
-                  static_cast<float>(10 * page + layer));
-  for (int32_t page : {0, 1})
-    for (int layer = 0; layer < 3; ++layer) {
-      const float* begin = pool.View(layer).KeyPage(page, 0);
-      EXPECT_TRUE(std::all_of(begin,
-                              begin + KvPageFloats(layers[layer].kv_heads, layers[layer].head_dim),
-                              [&](float x) { return x == static_cast<float>(10 * page + layer); }));
-    }
+  for (DType dtype : {DType::kF32, DType::kBF16, DType::kI8}) {
+    KvPool pool = MakePool(layers, 128, dtype);
+    KvSequence sequence;
+    ASSERT_TRUE(pool.Reserve(sequence, 128).ok());
+    const auto page_of = [&](int layer, int32_t page) {
+      const KvCacheView view = pool.View(layer);
+      return std::span(view.Keys(page, 0).data, static_cast<size_t>(view.PageBytes()));
+    };
+    const auto mark = [](int layer, int32_t page) { return std::byte(10 * page + layer); };
+    for (int32_t page : {0, 1})
+      for (int layer = 0; layer < 3; ++layer)
+        std::ranges::fill(page_of(layer, page), mark(layer, page));
+    for (int32_t page : {0, 1})
+      for (int layer = 0; layer < 3; ++layer)
+        EXPECT_TRUE(std::ranges::all_of(page_of(layer, page),
+                                        [&](std::byte x) { return x == mark(layer, page); }));
+  }
+}
+
+TEST(KvPool, APageHasItsKeysAndValuesAndTheScalesOfInt8) {
+  const int64_t elements = int64_t{2} * 16 * 128 * kPageTokens;
+  EXPECT_EQ(MakePool({{16, 128}}, 64).page_bytes(), elements * 4);
+  EXPECT_EQ(MakePool({{16, 128}}, 64, DType::kBF16).page_bytes(), elements * 2);
+  EXPECT_EQ(MakePool({{16, 128}}, 64, DType::kI8).page_bytes(), elements + elements / 128 * 4);
 }
 
 TEST(KvPool, MemoryIsTakenByThePageAndFallsAgain) {

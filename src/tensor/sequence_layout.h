@@ -1,7 +1,10 @@
 // Which tokens of a step belong to which sequence, and where their keys and values lie.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "src/tensor/dtype.h"
 
 namespace tboost {
 
@@ -9,27 +12,43 @@ namespace tboost {
 // it.
 inline constexpr int kPageTokens = 64;
 
-// Paged keys and values of one layer, f32. Page p of the layer starts at base + p * page_stride and
-// holds
-//   K [kv_heads][kPageTokens / 16][head_dim][16]   (panels of 16 keys, as a packed weight)
-//   V [kv_heads][kPageTokens][head_dim]
-// The view owns nothing; pages of one sequence are written by one step at a time.
-struct KvCacheView {
-  float* base = nullptr;
-  int64_t page_stride = 0;  // floats from a page of this layer to the next page of this layer
-  int kv_heads = 0;
-  int head_dim = 0;
+// The rows of one head in one page: [kPageTokens][head_dim] elements of the cache's format, behind
+// them for kI8 [kPageTokens] f32 scales: an element is code * scale of its row.
+struct KvRows {
+  std::byte* data;
+  int head_dim;
+  DType dtype;
 
-  float* KeyPage(int64_t page, int kv_head) const {
-    return base + page * page_stride + int64_t{kv_head} * kPageTokens * head_dim;
+  template <class T>
+  T* row(int64_t slot) const {
+    return reinterpret_cast<T*>(data) + slot * head_dim;
   }
-  float* ValuePage(int64_t page, int kv_head) const { return KeyPage(page, kv_heads + kv_head); }
+  int64_t RowBytes() const {  // without its scale
+    return int64_t{head_dim} * (dtype == DType::kI8 ? 1 : dtype == DType::kBF16 ? 2 : 4);
+  }
+  float* scales() const { return reinterpret_cast<float*>(data + int64_t{kPageTokens} * head_dim); }
 };
 
-// Floats of one page of one layer.
-inline int64_t KvPageFloats(int kv_heads, int head_dim) {
-  return int64_t{2} * kv_heads * kPageTokens * head_dim;
-}
+// Paged keys and values of one layer in f32, bf16 or int8. Page p of the layer starts at base + p *
+// page_stride and holds the KvRows of the keys of each head, then of the values of each head. The
+// view owns nothing; pages of one sequence are written by one step at a time.
+struct KvCacheView {
+  std::byte* base = nullptr;
+  int64_t page_stride = 0;  // bytes from a page of this layer to the next page of this layer
+  int kv_heads = 0;
+  int head_dim = 0;
+  DType dtype = DType::kF32;  // or kBF16, kI8
+
+  int64_t RowsBytes() const {  // of one KvRows
+    const KvRows rows = {base, head_dim, dtype};
+    return kPageTokens * (rows.RowBytes() + (dtype == DType::kI8 ? 4 : 0));
+  }
+  int64_t PageBytes() const { return 2 * kv_heads * RowsBytes(); }  // of this layer
+  KvRows Keys(int64_t page, int kv_head) const {
+    return {base + page * page_stride + kv_head * RowsBytes(), head_dim, dtype};
+  }
+  KvRows Values(int64_t page, int kv_head) const { return Keys(page, kv_heads + kv_head); }
+};
 
 // One step's tokens: sequence s owns tokens [offsets[s], offsets[s + 1]), which stand at positions
 // past[s], past[s] + 1... of it. Plain pointers, owned by the caller for the length of the step.
@@ -45,6 +64,10 @@ struct SequenceLayout {
   int32_t Position(int64_t token) const {
     const int32_t s = sequence_of[token];
     return past[s] + static_cast<int32_t>(token - offsets[s]);
+  }
+  // The page that holds a position of a sequence.
+  int64_t PageOf(int sequence, int64_t position) const {
+    return pages[sequence * max_pages + position / kPageTokens];
   }
 };
 

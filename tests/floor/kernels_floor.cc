@@ -146,11 +146,12 @@ std::string_view Count(const KernelCase& counted, const kernels::KernelTable& ta
   }
   KvCacheView cache;
   if (!data.cache.keys.empty()) {
-    const int64_t floats = KvPageFloats(data.cache.kv_heads, data.cache.head_dim);
-    memory.push_back(AllocateBuffer(data.layout->page_count * floats * sizeof(float)));
-    cache = {reinterpret_cast<float*>(memory.back().data()), floats, data.cache.kv_heads,
-             data.cache.head_dim};
-    std::fill_n(cache.base, data.layout->page_count * floats, 0.5f);
+    cache = {nullptr, 0, data.cache.kv_heads, data.cache.head_dim, DType::kF32};
+    cache.page_stride = cache.PageBytes();
+    const auto bytes = static_cast<size_t>(data.layout->page_count * cache.page_stride);
+    memory.push_back(AllocateBuffer(bytes));
+    cache.base = reinterpret_cast<std::byte*>(memory.back().data());
+    std::fill_n(reinterpret_cast<float*>(cache.base), bytes / sizeof(float), 0.5f);
   }
   std::vector<Candidate> candidates(counted.best * StepRows(data));
   const BestRows best = {.parts = 1, .count = counted.best, .out = candidates.data()};

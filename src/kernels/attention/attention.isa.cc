@@ -1,240 +1,414 @@
-// Flash attention: online softmax over blocks of kPageTokens keys at absolute positions, in order.
-// The chain of a row holds exactly the keys that it sees, so neither the division into tasks nor
-// what lies beside those keys in memory can change its bits.
+// Flash attention over blocks of kPageTokens keys at absolute positions. A block's softmax and sums
+// are its own; blocks are merged in order. The chains of a row hold exactly the keys that it sees,
+// so neither the division into tasks nor what lies beside those keys in memory can change its bits.
+//
+// A row is a query with one of the heads of its group. With many rows these stand in the lanes of
+// vectors: keys and values are then read as they lie, and no maximum or sum crosses lanes. One
+// query with few heads would leave lanes empty: there keys stand in lanes.
 #include "src/kernels/attention/attention_tasks.h"
-#include "src/kernels/attention/pack-inl.h"
-#include "src/kernels/attention/tile-inl.h"
+#include "src/kernels/attention/product-inl.h"
+#include "src/kernels/attention/softmax_block-inl.h"
 #include "src/kernels/kernels.h"
+#include "src/kernels/kv_rows-inl.h"
 #include "src/kernels/simd/math-inl.h"
-#include "src/kernels/simd/simd.h"
+#include "src/kernels/simd/transpose-inl.h"
 
 namespace tboost::kernels::TBOOST_ISA {
 namespace {
 
 constexpr int kBlock = kPageTokens;
-constexpr int kVectors = kBlock / 16;
-constexpr float kMinusInfinity = -__builtin_inff();
+constexpr float kLog2E = 1.44269504f;
 
 inline int Smaller(int a, int b) { return a < b ? a : b; }
+inline int64_t Smaller64(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int Larger(int a, int b) { return a > b ? a : b; }
 
-// One task's state. Row r is query r / group with the group's head r % group.
+// One task's state. Row r is query r / group with the group's head r % group. Rows in lanes stand
+// in strips of kStripRows, row r in lane r % kStripRows of strip r / kStripRows, the last strip
+// filled up with copies of the last row.
 struct Work {
   const AttentionArgs* args;
   AttentionTask task;
   int64_t group, rows, padded_dim;
-  float *q, *out, *sum, *max, *scores, *keys, *values, *zeros;
-  int32_t *begin, *end;
+  int past, keys_count;  // positions of the task's first query's sequence
+  float *q, *out, *max, *sum, *old_factor, *new_factor, *scores, *keys, *values, *panel;
 };
 
 Work MakeWork(const AttentionArgs& args, int64_t task, Scratch scratch) {
   const AttentionScratch at = LayOutAttentionScratch(args);
   float* base = reinterpret_cast<float*>(scratch.data);
+  const SequenceLayout& layout = *args.layout;
   Work w;
   w.args = &args;
   w.task = LocateAttentionTask(args, task);
   w.group = args.heads / args.kv_heads;
   w.rows = w.task.queries * w.group;
   w.padded_dim = at.padded_dim;
+  const int s = w.task.sequence;
+  w.past = layout.past[s];
+  w.keys_count = w.past + layout.offsets[s + 1] - layout.offsets[s];
   w.q = base + at.q;
   w.out = base + at.out;
-  w.sum = base + at.sum;
   w.max = base + at.max;
-  w.begin = reinterpret_cast<int32_t*>(base + at.begin);
-  w.end = reinterpret_cast<int32_t*>(base + at.end);
+  w.sum = base + at.sum;
+  w.old_factor = base + at.old_factor;
+  w.new_factor = base + at.new_factor;
   w.scores = base + at.scores;
   w.keys = base + at.keys;
   w.values = base + at.values;
-  w.zeros = base + at.zeros;
+  w.panel = base + at.panel;
   return w;
 }
 
-// Where row (query, head of the group) lies in q or out.
-inline int64_t RowOffset(const Work& w, int64_t query, int64_t head, int64_t ld) {
+// Where row r lies in q or out.
+inline int64_t RowOffset(const Work& w, int64_t r, int64_t ld) {
+  const int64_t query = r / w.group, head = r % w.group;
   const int64_t token = w.args->layout->offsets[w.task.sequence] + w.task.first_query + query;
   return token * ld + (w.task.kv_head * w.group + head) * w.args->head_dim;
 }
 
-// Fills the rows' scaled queries, key ranges and empty state.
-void StartRows(const Work& w) {
-  const AttentionArgs& args = *w.args;
-  const SequenceLayout& layout = *args.layout;
-  const int s = w.task.sequence;
-  const int past = layout.past[s];
-  const int keys = past + layout.offsets[s + 1] - layout.offsets[s];
-  for (int64_t query = 0; query < w.task.queries; ++query) {
-    const int position = past + static_cast<int>(w.task.first_query + query);
-    for (int64_t head = 0; head < w.group; ++head) {
-      const int64_t r = query * w.group + head;
-      w.end[r] = args.causal ? position + 1 : keys;
-      w.begin[r] = args.causal && args.window > 0 ? Larger(0, position + 1 - args.window) : 0;
-      w.max[r] = kMinusInfinity;
-      const float* q = args.q + RowOffset(w, query, head, args.ldq);
-      for (int d = 0; d < args.head_dim; ++d) w.q[r * args.head_dim + d] = q[d] * args.scale;
-    }
-  }
-  for (int64_t i = 0; i < w.rows * w.padded_dim; ++i) w.out[i] = 0;
-  for (int64_t i = 0; i < w.rows * 16; ++i) w.sum[i] = 0;
-  for (int d = 0; d < args.head_dim; ++d) w.zeros[d] = 0;
-}
-
-// Where the keys and values from position `start` on lie: rows of the inputs, or a page, whose keys
-// are packed.
-struct Source {
-  const float *k, *v;
-  int64_t ldk, ldv;
+// The keys [begin, end) that row r sees.
+struct KeyRange {
+  int begin, end;
 };
-
-inline Source FindBlock(const Work& w, int start) {
-  const AttentionArgs& args = *w.args;
-  const SequenceLayout& layout = *args.layout;
-  const int s = w.task.sequence, head = w.task.kv_head;
-  if (args.k) {
-    const int64_t token = int64_t{layout.offsets[s]} + start;
-    const int64_t column = int64_t{head} * args.head_dim;
-    return {args.k + token * args.ldk + column, args.v + token * args.ldv + column, args.ldk,
-            args.ldv};
-  }
-  const int64_t page = layout.pages[s * layout.max_pages + start / kBlock];
-  return {args.cache.KeyPage(page, head), args.cache.ValuePage(page, head), args.head_dim,
-          args.head_dim};
+inline KeyRange SeenBy(const Work& w, int64_t r) {
+  if (!w.args->causal) return {0, w.keys_count};
+  const int end = w.past + static_cast<int>(w.task.first_query + r / w.group) + 1;
+  return {w.args->window > 0 ? Larger(0, end - w.args->window) : 0, end};
 }
 
-// A block that starts at position `start` and of which the rows see no more than `count` keys.
+// Scores are taken to base 2, or to the scale of the tanh where there is a soft cap.
+inline float QueryScale(const AttentionArgs& args) {
+  return args.softcap > 0 ? args.scale / args.softcap : args.scale * kLog2E;
+}
+
+inline SoftmaxState StateOf(const Work& w, int64_t vector, int64_t factor) {
+  return {w.max + vector * 16, w.sum + vector * 16, w.old_factor + factor * 16,
+          w.new_factor + factor * 16};
+}
+
+void ClearState(const Work& w, int64_t vectors, int64_t out_floats) {
+  for (int64_t i = 0; i < vectors * 16; i += 16) {
+    Store(Set1(kMinusInfinity), w.max + i);
+    Store(Zero(), w.sum + i);
+  }
+  for (int64_t i = 0; i < out_floats; i += 16) Store(Zero(), w.out + i);
+}
+
+void CapScores(const AttentionArgs& args, float* scores, int64_t floats) {
+  for (int64_t i = 0; i < floats; i += 16) {
+    Store(Tanh(Load(scores + i)) * Set1(args.softcap * kLog2E), scores + i);
+  }
+}
+
+// A block of keys, of which `count` are looked at, as rows of f32.
 struct Block {
   int start, count;
-  const float* keys;    // [kVectors][head_dim][16]
-  const float* values;  // [count] rows of padded_dim
+  const float *keys, *values;
+  int64_t ldk, ldv;
+  Ahead next;  // rows of keys and values of the next block, as they lie
 };
 
-Block LoadBlock(const Work& w, int start, int count) {
+// The rows of `count` keys from position `start` on.
+Ahead Locate(const Work& w, int start, int count) {
   const AttentionArgs& args = *w.args;
-  const Source from = FindBlock(w, start);
-  Block block{start, count, from.k, from.v};
+  Ahead rows;
+  rows.rows = Larger(count, 0);
   if (args.k) {
-    PackKeys(from.k, from.ldk, count, args.head_dim, w.zeros, w.keys);
-    block.keys = w.keys;
+    const int64_t token = int64_t{args.layout->offsets[w.task.sequence]} + start;
+    const int64_t column = int64_t{w.task.kv_head} * args.head_dim;
+    rows.parts[0] = reinterpret_cast<const char*>(args.k + token * args.ldk + column);
+    rows.parts[1] = reinterpret_cast<const char*>(args.v + token * args.ldv + column);
+    rows.strides[0] = args.ldk * static_cast<int64_t>(sizeof(float));
+    rows.strides[1] = args.ldv * static_cast<int64_t>(sizeof(float));
+    rows.bytes = args.head_dim * static_cast<int64_t>(sizeof(float));
+  } else if (rows.rows > 0) {
+    const int64_t page = args.layout->PageOf(w.task.sequence, start);
+    const KvRows keys = args.cache.Keys(page, w.task.kv_head);
+    const KvRows values = args.cache.Values(page, w.task.kv_head);
+    rows.parts[0] = reinterpret_cast<const char*>(keys.data);
+    rows.parts[1] = reinterpret_cast<const char*>(values.data);
+    rows.bytes = rows.strides[0] = rows.strides[1] = keys.RowBytes();
   }
-  if (args.k || w.padded_dim != args.head_dim) {
-    PackValues(from.v, from.ldv, count, args.head_dim, w.padded_dim, w.values);
-    block.values = w.values;
+  return rows;
+}
+
+// The block at `start` of a task that sees keys up to `end`: keys and values where they lie, if in
+// f32, else converted. `pad_values`: rows of values have zeros up to padded_dim.
+Block LoadBlock(const Work& w, int start, int end, bool pad_values) {
+  const AttentionArgs& args = *w.args;
+  const int head_dim = args.head_dim, count = Smaller(kBlock, end - start);
+  Block block = {start, count, w.keys, w.values, head_dim, pad_values ? w.padded_dim : head_dim,
+                 {}};
+  block.next = Locate(w, start + kBlock, Smaller(kBlock, end - start - kBlock));
+  if (args.k) {
+    const Ahead rows = Locate(w, start, count);
+    block.keys = reinterpret_cast<const float*>(rows.parts[0]);
+    block.ldk = args.ldk;
+    // Values are read column by column: in rows far apart that would thrash the cache.
+    const float* values = reinterpret_cast<const float*>(rows.parts[1]);
+    for (int key = 0; key < count; ++key) {
+      WidenRow(values + key * args.ldv, head_dim, w.values + key * block.ldv,
+               [](const float* p) TBOOST_INLINE_LAMBDA { return Load(p); });
+    }
+    return block;
+  }
+  const int64_t page = args.layout->PageOf(w.task.sequence, start);
+  const KvRows keys = args.cache.Keys(page, w.task.kv_head);
+  const KvRows values = args.cache.Values(page, w.task.kv_head);
+  const bool in_place = args.cache.dtype == DType::kF32;
+  if (in_place) {
+    block.keys = keys.row<float>(0);
+  } else {
+    for (int key = 0; key < count; ++key) LoadKvRow(keys, key, w.keys + key * block.ldk);
+  }
+  if (in_place && block.ldv == head_dim) {
+    block.values = values.row<float>(0);
+  } else {
+    for (int key = 0; key < count; ++key) LoadKvRow(values, key, w.values + key * block.ldv);
   }
   return block;
 }
 
-// Asks for a share of the block of `count` keys at `start`, that of the row tile at r: the
-// processor does not foresee where a block lies.
-inline void PrefetchBlock(const Work& w, int start, int count, int64_t r) {
-  if (count <= 0) return;
-  const Source from = FindBlock(w, start);
-  const int64_t last = (r + kTileRows) * kBlock / w.rows;
-  for (int64_t key = r * kBlock / w.rows; key < last && key < count; ++key) {
-    for (int d = 0; d < w.args->head_dim; d += 16) {
-      Prefetch(from.k + key * from.ldk + d);
-      Prefetch(from.v + key * from.ldv + d);
+// ---- Rows in lanes ----
+
+inline int64_t StripVectors(const Work& w, int64_t strip) {
+  const int64_t left = (w.rows - strip * kStripRows + 15) / 16;
+  return left < kStripRows / 16 ? left : kStripRows / 16;
+}
+
+// Where the 16 rows of a vector lie in q or out.
+template <class T>
+TBOOST_INLINE void LocateRows(const Work& w, int64_t vector, T* base, int64_t ld, T* rows[16]) {
+  for (int i = 0; i < 16; ++i) {
+    rows[i] = base + RowOffset(w, Smaller64(vector * 16 + i, w.rows - 1), ld);
+  }
+}
+
+// q as [strips][head_dim][kStripRows], scaled.
+void StartLanes(const Work& w) {
+  const AttentionArgs& args = *w.args;
+  const int head_dim = args.head_dim;
+  for (int64_t query = 0; query < w.task.queries; ++query) {
+    const float* q = args.q + RowOffset(w, query * w.group, args.ldq);
+    for (int64_t i = 0; i < w.group * head_dim; i += 16) Prefetch(q + i);
+  }
+  const F32x16 scale = Set1(QueryScale(args));
+  for (int64_t vector = 0; vector * 16 < w.rows; ++vector) {
+    const float* rows[16];
+    LocateRows(w, vector, args.q, args.ldq, rows);
+    const int64_t strip = vector * 16 / kStripRows;
+    float* const q = w.q + strip * head_dim * kStripRows + vector * 16 % kStripRows;
+    Transpose16(rows, head_dim, q, kStripRows);
+    for (int d = 0; d < head_dim; ++d) {
+      Store(Load(q + d * kStripRows) * scale, q + d * kStripRows);
     }
   }
+  ClearState(w, (w.rows + 15) / 16, (w.rows + kStripRows - 1) / kStripRows * kStripRows * head_dim);
 }
 
-inline F32x16 SoftCap(F32x16 score, float cap) { return Set1(cap) * Tanh(score * Set1(1 / cap)); }
-
-// Turns a row's scores of a block into weights relative to the new maximum and brings the row's sum
-// and output to that maximum. Keys outside [begin, end) get weight 0 whatever their score.
-inline void SoftmaxRow(const Work& w, int64_t r, int begin, int end, float* scores) {
-  F32x16 s[kVectors];
-  for (int i = 0; i < kVectors; ++i) s[i] = Load(scores + i * 16);
-  if (w.args->softcap > 0) {
-    for (int i = 0; i < kVectors; ++i) s[i] = SoftCap(s[i], w.args->softcap);
-  }
-  if (begin > 0 || end < kBlock) {
-    const F32x16 nothing = Set1(kMinusInfinity);
-    for (int i = 0; i < kVectors; ++i) {
-      s[i] = Select(FirstLanes(end - i * 16), s[i], nothing);
-      s[i] = Select(FirstLanes(begin - i * 16), nothing, s[i]);
-    }
-  }
-  const float block_max = ReduceMax(Max(Max(s[0], s[1]), Max(s[2], s[3])));
-  const float old_max = w.max[r];
-  const float new_max = block_max > old_max ? block_max : old_max;
-  const F32x16 shift = Set1(new_max == kMinusInfinity ? 0 : new_max);
-  F32x16 sum = Load(w.sum + r * 16);
-  if (new_max != old_max) {
-    const F32x16 factor = Exp(Set1(old_max) - shift);
-    sum = sum * factor;
-    float* out = w.out + r * w.padded_dim;
-    for (int64_t d = 0; d < w.padded_dim; d += 16) Store(Load(out + d) * factor, out + d);
-    w.max[r] = new_max;
-  }
-  for (int i = 0; i < kVectors; ++i) {
-    s[i] = Exp(s[i] - shift);
-    Store(s[i], scores + i * 16);
-  }
-  Store(sum + ((s[0] + s[1]) + (s[2] + s[3])), w.sum + r * 16);
+// The keys of a block that some row of the vectors [first, last) sees, [begin, end), and those
+// that every row sees, [all_begin, all_end).
+struct BlockRange {
+  int begin, end, all_begin, all_end;
+  bool whole() const { return all_begin == begin && all_end == end; }
+};
+inline BlockRange RangeOf(const Work& w, const Block& block, int64_t first, int64_t last) {
+  // Ranges of rows grow with the row.
+  const KeyRange low = SeenBy(w, first * 16);
+  const KeyRange high = SeenBy(w, last * 16 < w.rows ? last * 16 - 1 : w.rows - 1);
+  BlockRange range;
+  range.begin = Larger(0, low.begin - block.start);
+  range.end = Larger(range.begin, Smaller(high.end - block.start, block.count));
+  range.all_begin = Larger(range.begin, Smaller(high.begin - block.start, range.end));
+  range.all_end = Larger(range.all_begin, Smaller(low.end - block.start, range.end));
+  return range;
 }
 
-// out += weights . values over the keys [begin, end) of the block, for kRows rows from r on.
-template <int kRows>
-inline void AddValues(const Work& w, const Block& block, const float* weights, int64_t r, int begin,
-                      int end) {
-  if (begin >= end) return;
-  const TileB values{block.values + begin * w.padded_dim, w.padded_dim, 16, w.padded_dim / 16};
-  Tile<kRows>(weights + begin, kBlock, values, end - begin, true, w.out + r * w.padded_dim,
-              w.padded_dim);
+// Which of the keys from range.begin on the lanes of one vector see.
+struct LaneMask {
+  float begin[16], end[16];
+};
+
+void HideScores(const Work& w, const Block& block, const BlockRange& range, int64_t vector,
+                LaneMask& mask, float* scores) {
+  for (int i = 0; i < 16; ++i) {
+    const int64_t r = vector * 16 + i < w.rows ? vector * 16 + i : w.rows - 1;
+    const KeyRange seen = SeenBy(w, r);
+    const int base = block.start + range.begin;
+    mask.begin[i] = static_cast<float>(Larger(seen.begin - base, 0));
+    mask.end[i] = static_cast<float>(Smaller(seen.end - base, kBlock));
+  }
+  const F32x16 begin = Load(mask.begin), end = Load(mask.end);
+  for (int key = range.begin; key < range.end; ++key) {
+    if (key == range.all_begin) key = range.all_end;
+    if (key == range.end) break;
+    const F32x16 step = Set1(static_cast<float>(key - range.begin));
+    float* const s = scores + key * kStripRows;
+    Store(Select(LessEqual(begin, step) & Less(step, end), Load(s), Set1(kMinusInfinity)), s);
+  }
 }
 
-// Takes rows [r, r + kRows) through a block. Keys that all rows see go through the full tile; those
-// that only some see, before and behind, row by row.
-template <int kRows>
-void BlockRows(const Work& w, const Block& block, int64_t r) {
+// Takes the vectors [first, last) of one strip through a block, of whose keys they see `range`.
+void LanesThrough(const Work& w, const Block& block, const BlockRange& range, int64_t first,
+                  int64_t last) {
+  const int head_dim = w.args->head_dim, keys = range.end - range.begin;
+  const int64_t strip = first * 16 / kStripRows, lane = first * 16 % kStripRows;
+  float* const scores = w.scores + lane;
+  float* const seen_scores = scores + range.begin * kStripRows;
+  Product product = {};
+  product.a = block.keys + range.begin * block.ldk;
+  product.a_row = block.ldk;
+  product.a_step = 1;
+  product.b = w.q + strip * head_dim * kStripRows + lane;
+  product.ldb = product.ldc = kStripRows;
+  product.steps = head_dim;
+  product.c = seen_scores;
+  product.ahead = first == 0 ? &block.next : nullptr;
+  Multiply(product, keys, last - first);
+  product.ahead = nullptr;
+  if (w.args->softcap > 0) CapScores(*w.args, w.scores, int64_t{kBlock} * kStripRows);
+
+  LaneMask mask;
+  if (!range.whole()) HideScores(w, block, range, first, mask, scores);
+  for (int64_t v = first; v < last; ++v) {
+    SoftmaxLanes(StateOf(w, v, v - first), scores + (v - first) * 16, kStripRows, range.begin,
+                 range.end);
+  }
+
+  product.a = block.values + range.begin * block.ldv;
+  product.a_row = 1;
+  product.a_step = block.ldv;
+  product.b = seen_scores;
+  product.steps = keys;
+  product.c = w.out + strip * head_dim * kStripRows + lane;
+  product.old_factor = w.old_factor;
+  product.new_factor = w.new_factor;
+  product.factor_vector = 16;
+  if (range.whole()) return Multiply(product, head_dim, last - first);
+  product.begin = mask.begin;
+  product.end = mask.end;
+  product.all_begin = range.all_begin - range.begin;
+  product.all_end = range.all_end - range.begin;
+  Multiply<true>(product, head_dim, 1);
+}
+
+void StripThrough(const Work& w, const Block& block, int64_t strip) {
+  const int64_t first = strip * kStripRows / 16, last = first + StripVectors(w, strip);
+  const BlockRange range = RangeOf(w, block, first, last);
+  if (range.begin == range.end) return;
+  if (range.whole()) return LanesThrough(w, block, range, first, last);
+  for (int64_t v = first; v < last; ++v) {  // each as far as it sees
+    const BlockRange own = RangeOf(w, block, v, v + 1);
+    if (own.begin < own.end) LanesThrough(w, block, own, v, v + 1);
+  }
+}
+
+inline F32x16 Inverse(F32x16 sum) {  // 0 of a row that saw nothing
+  return Select(Equal(sum, Zero()), Zero(), Set1(1) / sum);
+}
+
+// To out + 0: no row ends in -0, whatever was merged into it.
+void StoreLanes(const Work& w) {
   const int head_dim = w.args->head_dim;
-  int begin[kRows], end[kRows];
-  int first = kBlock, all_begin = 0, all_end = kBlock, last = 0;
-  for (int i = 0; i < kRows; ++i) {
-    begin[i] = Larger(w.begin[r + i] - block.start, 0);
-    end[i] = Larger(begin[i], Smaller(w.end[r + i] - block.start, block.count));
-    if (begin[i] >= end[i]) begin[i] = end[i] = 0;
-    first = begin[i] < end[i] ? Smaller(first, begin[i]) : first;
-    all_begin = Larger(all_begin, begin[i]);
-    all_end = Smaller(all_end, end[i]);
-    last = Larger(last, end[i]);
-  }
-  if (first >= last) return;
-
-  const TileB keys{block.keys, 16, int64_t{head_dim} * 16, (last + 15) / 16};
-  Tile<kRows>(w.q + r * head_dim, head_dim, keys, head_dim, false, w.scores, kBlock);
-  for (int i = 0; i < kRows; ++i) {
-    if (begin[i] < end[i]) SoftmaxRow(w, r + i, begin[i], end[i], w.scores + i * kBlock);
-  }
-  all_end = Larger(all_begin, all_end);
-  for (int i = 0; i < kRows; ++i) {
-    AddValues<1>(w, block, w.scores + i * kBlock, r + i, begin[i], Smaller(all_begin, end[i]));
-  }
-  AddValues<kRows>(w, block, w.scores, r, all_begin, all_end);
-  for (int i = 0; i < kRows; ++i) {
-    AddValues<1>(w, block, w.scores + i * kBlock, r + i, Larger(all_end, begin[i]), end[i]);
+  for (int64_t vector = 0; vector * 16 < w.rows; ++vector) {
+    const int64_t strip = vector * 16 / kStripRows;
+    const float* from = w.out + strip * head_dim * kStripRows + vector * 16 % kStripRows;
+    float inverse[16], *out[16];
+    Store(Inverse(Load(w.sum + vector * 16)), inverse);
+    LocateRows(w, vector, w.args->out, w.args->ldo, out);
+    for (int d = 0; d < head_dim; d += 16) {
+      const int left = Smaller(16, head_dim - d);
+      const float* rows[16];
+      for (int i = 0; i < 16; ++i) rows[i] = from + (d + Smaller(i, left - 1)) * kStripRows;
+      Transpose16(rows, 16, w.panel, 16);
+      for (int64_t i = 0; i < 16 && vector * 16 + i < w.rows; ++i) {
+        const F32x16 row = Fma(Load(w.panel + i * 16), Set1(inverse[i]), Zero());
+        StorePartial(row, out[i] + d, left);
+      }
+    }
   }
 }
 
-// The rows of the task that are left over when full tiles are cut: the right instance of BlockRows.
-template <int kRows>
-void LastRows(const Work& w, const Block& block, int64_t r) {
-  if constexpr (kRows > 0) {
-    if (w.rows - r == kRows) return BlockRows<kRows>(w, block, r);
-    LastRows<kRows - 1>(w, block, r);
+void AttendInLanes(const Work& w) {
+  StartLanes(w);
+  const int end = SeenBy(w, w.rows - 1).end;
+  for (int start = SeenBy(w, 0).begin / kBlock * kBlock; start < end; start += kBlock) {
+    const Block block = LoadBlock(w, start, end, false);
+    for (int64_t strip = 0; strip * kStripRows < w.rows; ++strip) StripThrough(w, block, strip);
   }
+  StoreLanes(w);
+}
+
+// ---- Keys in lanes: the heads of one query ----
+
+void StartRows(const Work& w) {
+  const int head_dim = w.args->head_dim;
+  const float scale = QueryScale(*w.args);
+  for (int64_t r = 0; r < w.rows; ++r) {
+    const float* q = w.args->q + RowOffset(w, r, w.args->ldq);
+    for (int d = 0; d < head_dim; ++d) w.q[r * head_dim + d] = q[d] * scale;
+  }
+  ClearState(w, w.rows, w.rows * w.padded_dim);
+}
+
+void RowsThrough(const Work& w, const Block& block, int begin) {
+  const int head_dim = w.args->head_dim, groups = (block.count + 15) / 16;
+  for (int g = 0; g < groups; ++g) {
+    const float* rows[16];
+    for (int i = 0; i < 16; ++i) {
+      rows[i] = block.keys + Smaller(g * 16 + i, block.count - 1) * block.ldk;
+      block.next.Touch(0, g * 16 + i);
+    }
+    Transpose16(rows, head_dim, w.panel + g * 16, kBlock);
+  }
+  Product product = {};
+  product.a = w.q;
+  product.a_row = head_dim;
+  product.a_step = 1;
+  product.b = w.panel;
+  product.ldb = product.ldc = kBlock;
+  product.steps = head_dim;
+  product.c = w.scores;
+  Multiply(product, w.rows, groups);
+  for (int key = 0; key < kBlock; ++key) block.next.Touch(1, key);
+  if (w.args->softcap > 0) CapScores(*w.args, w.scores, w.rows * kBlock);
+  for (int64_t r = 0; r < w.rows; ++r) {
+    SoftmaxRow(StateOf(w, r, r), w.scores + r * kBlock, begin, block.count);
+  }
+  product.a = w.scores + begin;
+  product.a_row = kBlock;
+  product.b = block.values + begin * block.ldv;
+  product.ldb = block.ldv;
+  product.steps = block.count - begin;
+  product.c = w.out;
+  product.ldc = w.padded_dim;
+  product.old_factor = w.old_factor;
+  product.new_factor = w.new_factor;
+  product.factor_row = 16;
+  Multiply(product, w.rows, w.padded_dim / 16);
 }
 
 void StoreRows(const Work& w) {
-  const AttentionArgs& args = *w.args;
-  for (int64_t query = 0; query < w.task.queries; ++query) {
-    for (int64_t head = 0; head < w.group; ++head) {
-      const int64_t r = query * w.group + head;
-      const float sum = ReduceAdd(Load(w.sum + r * 16));
-      const float inverse = sum == 0 ? 0 : 1 / sum;
-      float* out = args.out + RowOffset(w, query, head, args.ldo);
-      for (int d = 0; d < args.head_dim; ++d) out[d] = w.out[r * w.padded_dim + d] * inverse;
-    }
+  const int head_dim = w.args->head_dim;
+  for (int64_t r = 0; r < w.rows; ++r) {
+    const F32x16 inverse = Inverse(Load(w.sum + r * 16));
+    const float* from = w.out + r * w.padded_dim;
+    ForVectors(head_dim, [&](int64_t d, auto span) TBOOST_INLINE_LAMBDA {
+      float* const out = w.args->out + RowOffset(w, r, w.args->ldo) + d;
+      span.StoreTo(Fma(Load(from + d), inverse, Zero()), out);
+    });
   }
+}
+
+void AttendInRows(const Work& w) {
+  StartRows(w);
+  const KeyRange seen = SeenBy(w, 0);
+  for (int start = seen.begin / kBlock * kBlock; start < seen.end; start += kBlock) {
+    const Block block = LoadBlock(w, start, seen.end, true);
+    RowsThrough(w, block, Larger(0, seen.begin - start));
+  }
+  StoreRows(w);
 }
 
 }  // namespace
@@ -242,21 +416,11 @@ void StoreRows(const Work& w) {
 void attention(const AttentionArgs& args, int64_t task, Scratch scratch) {
   const Work w = MakeWork(args, task, scratch);
   if (w.task.queries == 0) return;
-  StartRows(w);
-  // Ranges of keys grow with the query: the first row begins first, the last one ends last.
-  const int end = w.end[w.rows - 1];
-  for (int start = w.begin[0] / kBlock * kBlock; start < end; start += kBlock) {
-    const Block block = LoadBlock(w, start, Smaller(kBlock, end - start));
-    const int next = start + kBlock, next_count = Smaller(kBlock, end - next);
-    int64_t r = 0;
-    for (; r + kTileRows <= w.rows; r += kTileRows) {
-      PrefetchBlock(w, next, next_count, r);
-      BlockRows<kTileRows>(w, block, r);
-    }
-    if (r < w.rows) PrefetchBlock(w, next, next_count, r);
-    LastRows<kTileRows - 1>(w, block, r);
+  if (w.task.queries == 1 && w.group <= kFewRows) {
+    AttendInRows(w);
+  } else {
+    AttendInLanes(w);
   }
-  StoreRows(w);
 }
 
 }  // namespace tboost::kernels::TBOOST_ISA

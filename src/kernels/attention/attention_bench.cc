@@ -29,8 +29,8 @@ void Prefill(benchmark::State& state, Isa isa, const AttentionShape& shape) {
 
 void Decode(benchmark::State& state, Isa isa, const AttentionShape& shape) {
   const int length = static_cast<int>(state.range(0));
-  TestCache cache(shape.kv_heads, shape.head_dim, {length});
-  std::fill(cache.memory.begin(), cache.memory.end(), 0.25f);
+  TestCache cache(shape.kv_heads, shape.head_dim, DType::kF32, {length});
+  std::fill(cache.memory.begin(), cache.memory.end(), std::byte{0});
   const AttentionProblem problem(shape, {1}, 1);
   const std::vector<int32_t> offsets = {0, 1}, past = {length - 1};
   const SequenceLayout layout = {
@@ -38,7 +38,7 @@ void Decode(benchmark::State& state, Isa isa, const AttentionShape& shape) {
   std::vector<float> out(problem.row());
   AttentionArgs args = problem.Args();
   args.k = args.v = nullptr;
-  args.cache = cache.view();
+  args.cache = cache.view;
   args.layout = &layout;
   args.out = out.data();
   for (auto _ : state) RunKernel(Kernels(isa).attention, args);

@@ -1,9 +1,11 @@
 #include "src/kernels/attention/attention_tasks.h"
 
+#include <algorithm>
+
 namespace tboost::kernels {
 namespace {
 
-constexpr int64_t kMaxRows = 128;  // amortises the packing of a key block
+constexpr int64_t kMaxRows = 256;  // amortises the packing of a key block
 constexpr int64_t kMinRows = 32;
 constexpr int64_t kEnoughTasks = 16;
 
@@ -63,7 +65,7 @@ AttentionTask LocateAttentionTask(const AttentionArgs& args, int64_t task) {
 int64_t AttentionRows(const AttentionArgs& args) { return TileQueries(args) * Group(args); }
 
 AttentionScratch LayOutAttentionScratch(const AttentionArgs& args) {
-  const int64_t rows = AttentionRows(args);
+  const int64_t rows = (AttentionRows(args) + kStripRows - 1) / kStripRows * kStripRows;
   AttentionScratch scratch;
   scratch.padded_dim = RoundUp16(args.head_dim);
   const auto take = [&](int64_t floats) {
@@ -71,16 +73,18 @@ AttentionScratch LayOutAttentionScratch(const AttentionArgs& args) {
     scratch.floats += RoundUp16(floats);
     return offset;
   };
+  constexpr int64_t kFewLanes = kFewRows * 16;
   scratch.q = take(rows * args.head_dim);
   scratch.out = take(rows * scratch.padded_dim);
-  scratch.sum = take(rows * 16);
-  scratch.max = take(rows);
-  scratch.begin = take(rows);
-  scratch.end = take(rows);
-  scratch.scores = take(kAttentionTileRows * kPageTokens);
-  scratch.keys = take(kPageTokens * int64_t{args.head_dim});
+  scratch.max = take(std::max(rows, kFewLanes));
+  scratch.sum = take(std::max(rows, kFewLanes));
+  scratch.old_factor = take(kFewLanes);
+  scratch.new_factor = take(kFewLanes);
+  scratch.scores = take(int64_t{kPageTokens} * kStripRows);
+  // The last row may be written up to a whole vector.
+  scratch.keys = take(kPageTokens * int64_t{args.head_dim} + 16);
   scratch.values = take(kPageTokens * scratch.padded_dim);
-  scratch.zeros = take(args.head_dim);
+  scratch.panel = take(kPageTokens * std::max<int64_t>(args.head_dim, 16));
   return scratch;
 }
 

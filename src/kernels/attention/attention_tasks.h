@@ -21,24 +21,26 @@ AttentionTask LocateAttentionTask(const AttentionArgs& args, int64_t task);
 // The most rows (queries times the heads of a group) a task can have.
 int64_t AttentionRows(const AttentionArgs& args);
 
+// Rows of a strip: queries that go through a block of keys together, in lanes.
+inline constexpr int kStripRows = 64;
+// Up to so many heads of a single query, keys stand in lanes instead.
+inline constexpr int kFewRows = 8;
+
 // A task's scratch memory; offsets in floats, each a multiple of 16.
 struct AttentionScratch {
-  int64_t q = 0;       // [rows][head_dim], scaled
-  int64_t out = 0;     // [rows][padded_dim], not yet divided by the sum
-  int64_t sum = 0;     // [rows][16], partial sums of the weights
-  int64_t max = 0;     // [rows]
-  int64_t begin = 0;   // [rows] int32: the first key a row sees
-  int64_t end = 0;     // [rows] int32: the key after the last one
-  int64_t scores = 0;  // [kAttentionTileRows][kPageTokens]
-  int64_t keys = 0;    // [kPageTokens / 16][head_dim][16], a packed block
-  int64_t values = 0;  // [kPageTokens][padded_dim]
-  int64_t zeros = 0;   // [head_dim], stands for keys past the end while packing
-  int64_t floats = 0;  // all of it
-  int64_t padded_dim = 0;
+  int64_t q = 0;           // [strips][head_dim][kStripRows], or [rows][head_dim]; scaled
+  int64_t out = 0;         // the same, or [rows][padded_dim]; not yet divided by the sum
+  int64_t max = 0;         // [rows], or [rows][16]
+  int64_t sum = 0;         // likewise
+  int64_t old_factor = 0;  // [kStripRows], or [rows][16]: of softmax_block-inl.h
+  int64_t new_factor = 0;  // likewise
+  int64_t scores = 0;      // [kPageTokens][kStripRows], or [rows][kPageTokens]
+  int64_t keys = 0;        // [kPageTokens][head_dim], a block converted to f32
+  int64_t values = 0;      // [kPageTokens][padded_dim], likewise
+  int64_t panel = 0;       // [head_dim][kPageTokens], keys transposed
+  int64_t floats = 0;      // all of it
+  int64_t padded_dim = 0;  // head_dim rounded up to a vector
 };
 AttentionScratch LayOutAttentionScratch(const AttentionArgs& args);
-
-// The most rows of a register tile on any instruction set.
-inline constexpr int kAttentionTileRows = 8;
 
 }  // namespace tboost::kernels

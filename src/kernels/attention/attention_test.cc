@@ -103,6 +103,55 @@ TEST(Attention, ChunksOfAPromptDoNotMatter) {
   }
 }
 
+// Keys and values that every format holds exactly: codes with the greatest one in each head, times
+// a power of two that differs between tokens.
+AttentionProblem ExactProblem(const AttentionShape& shape, std::vector<int> lengths) {
+  AttentionProblem problem(shape, lengths, 21);
+  const HashRandom random(21, "codes");
+  const size_t q_floats = static_cast<size_t>(problem.row());
+  for (size_t i = 0; i < problem.data().size(); ++i) {
+    const size_t token = i / problem.q_stride(), column = i % problem.q_stride();
+    if (column < q_floats) continue;
+    const bool first = (column - q_floats) % shape.head_dim == 0;
+    const int code = first ? 127 : static_cast<int>(random.Below(i, 255)) - 127;
+    problem.data()[i] = std::ldexp(static_cast<float>(code), -6 - static_cast<int>(token % 3));
+  }
+  return problem;
+}
+
+TEST(Attention, FormatsOfTheCacheGiveEqualBitsWhereTheyAreExact) {
+  for (const AttentionShape& shape :
+       {AttentionShape{.heads = 6, .kv_heads = 2, .head_dim = 64, .causal = true},
+        AttentionShape{.heads = 4, .kv_heads = 4, .head_dim = 40, .causal = true, .window = 50}}) {
+    const AttentionProblem problem = ExactProblem(shape, {135, 3, 80});
+    for (const KernelTable* table : TestedTables()) {
+      const std::vector<float> want = problem.RunCached(*table, 1000);
+      for (DType dtype : {DType::kBF16, DType::kI8}) {
+        for (int chunk : {1, 7, 100, 1000}) {
+          EXPECT_TRUE(SameBits(want, problem.RunCached(*table, chunk, dtype)))
+              << table->name << ' ' << DTypeName(dtype) << ' ' << chunk;
+        }
+      }
+    }
+  }
+}
+
+TEST(Attention, ChunksDoNotMatterInAnyFormatOfTheCache) {
+  const AttentionProblem problem({.heads = 6, .kv_heads = 2, .head_dim = 72, .causal = true},
+                                 {130, 40}, 22);
+  const std::vector<double> exact = problem.Reference();
+  for (const KernelTable* table : TestedTables()) {
+    for (DType dtype : {DType::kBF16, DType::kI8}) {
+      const std::vector<float> whole = problem.RunCached(*table, 1000, dtype);
+      ExpectNear(whole, exact, 0.03);  // elements of 8 bits
+      for (int chunk : {1, 16, 63}) {
+        EXPECT_TRUE(SameBits(whole, problem.RunCached(*table, chunk, dtype)))
+            << table->name << ' ' << DTypeName(dtype) << ' ' << chunk;
+      }
+    }
+  }
+}
+
 TEST(Attention, ASequenceInABatchHasTheBitsOfItAlone) {
   const std::vector<int> lengths = {5, 129, 0, 1, 64, 33};
   for (bool causal : {false, true}) {

@@ -32,7 +32,8 @@ class AttentionProblem {
   std::vector<float> RunDirect(const KernelTable& table) const;
   // The same through a paged cache, whose unused memory is NaN, in steps of at most chunk tokens of
   // each sequence.
-  std::vector<float> RunCached(const KernelTable& table, int chunk) const;
+  std::vector<float> RunCached(const KernelTable& table, int chunk,
+                               DType dtype = DType::kF32) const;
   std::vector<double> Reference() const;
 
   // The problem of one of the sequences.
@@ -52,6 +53,9 @@ class AttentionProblem {
   const float* Q(int64_t token) const { return data_.data() + token * q_stride(); }
   const float* K(int64_t token) const { return Q(token) + row(); }
   const float* V(int64_t token) const { return K(token) + kv_row(); }
+  // The keys and values of rows x = q, k, v to the cache.
+  void StoreTokens(const KernelTable& table, const float* x, const SequenceLayout& layout,
+                   const KvCacheView& cache) const;
   void ReferenceRow(int sequence, int position, int head, double* out) const;
 
   AttentionShape shape_;
@@ -60,40 +64,28 @@ class AttentionProblem {
 };
 
 // A cache of one layer with room for sequences of these lengths; memory starts as NaN and the pages
-// of a sequence are not in order.
+// of a sequence are not in order. Tokens are stored through the kernel.
 struct TestCache {
-  TestCache(int kv_heads, int head_dim, const std::vector<int>& lengths);
-  void StoreToken(int sequence, int position, const float* k, const float* v);
-  KvCacheView view() { return {memory.data(), page_floats, kv_heads, head_dim}; }
+  TestCache(int kv_heads, int head_dim, DType dtype, const std::vector<int>& lengths);
 
-  int kv_heads, head_dim;
-  int64_t page_floats, max_pages = 0;
+  KvCacheView view;
+  int64_t max_pages = 0;
   std::vector<int32_t> pages;  // [sequences, max_pages]
-  std::vector<float> memory;
+  std::vector<std::byte> memory;
 };
 
-inline TestCache::TestCache(int kv_heads, int head_dim, const std::vector<int>& lengths)
-    : kv_heads(kv_heads), head_dim(head_dim), page_floats(KvPageFloats(kv_heads, head_dim)) {
+inline TestCache::TestCache(int kv_heads, int head_dim, DType dtype,
+                            const std::vector<int>& lengths) {
   for (int length : lengths) {
     max_pages = std::max<int64_t>(max_pages, (length + kPageTokens - 1) / kPageTokens);
   }
   const int64_t count = static_cast<int64_t>(lengths.size()) * max_pages;
   pages.resize(count);
   for (int64_t i = 0; i < count; ++i) pages[i] = static_cast<int32_t>(count - 1 - i);
-  memory.assign(count * page_floats, std::numeric_limits<float>::quiet_NaN());
-}
-
-inline void TestCache::StoreToken(int sequence, int position, const float* k, const float* v) {
-  const int64_t page = pages[sequence * max_pages + position / kPageTokens];
-  const int slot = position % kPageTokens;
-  for (int head = 0; head < kv_heads; ++head) {
-    float* keys = view().KeyPage(page, head);
-    float* values = view().ValuePage(page, head);
-    for (int d = 0; d < head_dim; ++d) {
-      keys[(slot / 16 * head_dim + d) * 16 + slot % 16] = k[head * head_dim + d];
-      values[slot * head_dim + d] = v[head * head_dim + d];
-    }
-  }
+  view = {nullptr, 0, kv_heads, head_dim, dtype};
+  view.page_stride = view.PageBytes();
+  memory.assign(count * view.page_stride, std::byte{0xff});  // NaN in f32 and bf16
+  view.base = memory.data();
 }
 
 inline AttentionProblem::AttentionProblem(const AttentionShape& shape, std::vector<int> lengths,
@@ -150,36 +142,41 @@ inline std::vector<float> AttentionProblem::RunDirect(const KernelTable& table) 
   return out;
 }
 
-inline std::vector<float> AttentionProblem::RunCached(const KernelTable& table, int chunk) const {
+inline std::vector<float> AttentionProblem::RunCached(const KernelTable& table, int chunk,
+                                                      DType dtype) const {
   const int sequences = static_cast<int>(offsets_.size()) - 1;
   std::vector<int> lengths(sequences);
   for (int s = 0; s < sequences; ++s) lengths[s] = offsets_[s + 1] - offsets_[s];
-  TestCache cache(shape_.kv_heads, shape_.head_dim, lengths);
+  TestCache cache(shape_.kv_heads, shape_.head_dim, dtype, lengths);
   std::vector<float> out(static_cast<size_t>(offsets_.back()) * row(), -7.0f);
   std::vector<int32_t> past(sequences, 0);
   while (true) {
     // One step: the next tokens of each sequence, gathered side by side.
     std::vector<int32_t> offsets = {0};
     std::vector<int64_t> tokens;
+    std::vector<int32_t> sequence_of;
     for (int s = 0; s < sequences; ++s) {
       const int count = std::min(chunk, lengths[s] - past[s]);
       for (int i = 0; i < count; ++i) {
         const int64_t token = offsets_[s] + past[s] + i;
         tokens.push_back(token);
-        cache.StoreToken(s, past[s] + i, K(token), V(token));
+        sequence_of.push_back(s);
       }
       offsets.push_back(offsets.back() + count);
     }
     if (tokens.empty()) return out;
-    std::vector<float> q(tokens.size() * row()), step(q.size());
-    for (size_t i = 0; i < tokens.size(); ++i) std::copy_n(Q(tokens[i]), row(), &q[i * row()]);
-    const SequenceLayout layout = {sequences,          offsets.back(),  offsets.data(), past.data(),
-                                   cache.pages.data(), cache.max_pages, nullptr};
+    std::vector<float> x(tokens.size() * q_stride()), step(tokens.size() * row());
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      std::copy_n(Q(tokens[i]), q_stride(), &x[i * q_stride()]);
+    }
+    const SequenceLayout layout = {sequences,         offsets.back(),     offsets.data(),
+                                   past.data(),       cache.pages.data(), cache.max_pages,
+                                   sequence_of.data()};
+    StoreTokens(table, x.data(), layout, cache.view);
     AttentionArgs args = Args();
-    args.q = q.data();
-    args.ldq = row();
+    args.q = x.data();
     args.k = args.v = nullptr;
-    args.cache = cache.view();
+    args.cache = cache.view;
     args.layout = &layout;
     args.out = step.data();
     RunKernel(table.attention, args);
@@ -188,6 +185,21 @@ inline std::vector<float> AttentionProblem::RunCached(const KernelTable& table, 
     }
     for (int s = 0; s < sequences; ++s) past[s] += offsets[s + 1] - offsets[s];
   }
+}
+
+inline void AttentionProblem::StoreTokens(const KernelTable& table, const float* x,
+                                          const SequenceLayout& layout,
+                                          const KvCacheView& cache) const {
+  RopeKvArgs args;
+  args.k = x + row();
+  args.v = args.k + kv_row();
+  args.ldk = args.ldv = q_stride();
+  args.kv_heads = shape_.kv_heads;
+  args.head_dim = shape_.head_dim;
+  args.cache = cache;
+  args.tokens = layout.tokens;
+  args.layout = &layout;
+  RunKernel(table.rope_kv, args);
 }
 
 inline void AttentionProblem::ReferenceRow(int sequence, int position, int head,

@@ -1,5 +1,6 @@
 // Rotary positions, the norms of query and key heads, and the store of keys and values.
 #include "src/kernels/kernels.h"
+#include "src/kernels/kv_rows-inl.h"
 #include "src/kernels/norm/norm-inl.h"
 #include "src/kernels/rows.h"
 #include "src/kernels/simd/span-inl.h"
@@ -30,37 +31,28 @@ void NormAndRotate(const RopeKvArgs& args, const float* gamma, int64_t token, co
   const int64_t ldangles = args.ldangles ? args.ldangles : rotated;
   if (rotated) Rotate(args.angles + token * ldangles, rotated / 2, x, out);
   if (x == out) return;
-  for (int d = rotated; d < args.head_dim; ++d) out[d] = x[d];
-}
-
-// Where a token's key or value of one head goes.
-struct Place {
-  int64_t page;
-  int32_t slot;
-};
-Place FindPlace(const SequenceLayout& layout, int64_t token) {
-  const int32_t position = layout.Position(token);
-  return {layout.pages[layout.sequence_of[token] * layout.max_pages + position / kPageTokens],
-          position % kPageTokens};
+  ForVectors(args.head_dim - rotated, [&](int64_t d, auto span) TBOOST_INLINE_LAMBDA {
+    span.StoreTo(span.LoadFrom(x + rotated + d), out + rotated + d);
+  });
 }
 
 // The key and the value of one head of one token, to the cache where there is one.
 void Keep(const RopeKvArgs& args, int64_t token, int head, Scratch scratch) {
-  const int64_t head_dim = args.head_dim, offset = head * head_dim;
+  const int64_t offset = int64_t{head} * args.head_dim;
   const float* k = args.k ? args.k + token * args.ldk + offset : nullptr;
   if (!args.cache.base)
     return NormAndRotate(args, args.k_gamma, token, k, args.k_out + token * args.ldk_out + offset);
-  const Place to = FindPlace(*args.layout, token);
+  const int32_t position = args.layout->Position(token), slot = position % kPageTokens;
+  const int64_t page = args.layout->PageOf(args.layout->sequence_of[token], position);
   if (k) {
-    float* prepared = reinterpret_cast<float*>(scratch.data);
-    NormAndRotate(args, args.k_gamma, token, k, prepared);
-    float* key = args.cache.KeyPage(to.page, head) + to.slot / 16 * 16 * head_dim + to.slot % 16;
-    for (int64_t d = 0; d < head_dim; ++d) key[d * 16] = prepared[d];
+    const KvRows keys = args.cache.Keys(page, head);
+    const bool in_place = keys.dtype == DType::kF32;
+    float* const key = in_place ? keys.row<float>(slot) : reinterpret_cast<float*>(scratch.data);
+    NormAndRotate(args, args.k_gamma, token, k, key);
+    StoreKvRow(keys, slot, key);
   }
   if (args.v) {
-    const float* v = args.v + token * args.ldv + offset;
-    float* value = args.cache.ValuePage(to.page, head) + to.slot * head_dim;
-    for (int64_t d = 0; d < head_dim; ++d) value[d] = v[d];
+    StoreKvRow(args.cache.Values(page, head), slot, args.v + token * args.ldv + offset);
   }
 }
 

@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "src/base/random.h"
 #include "src/kernels/kernels_testing.h"
+#include "src/tensor/float16.h"
 
 namespace tboost::kernels {
 namespace {
@@ -90,8 +93,8 @@ struct Step {
   std::vector<float> x, angles, q_gamma, k_gamma;
 };
 
-void ExpectHead(const float* got, int64_t step, const std::vector<double>& want) {
-  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i * step], want[i], 2e-6) << i;
+void ExpectHead(const float* got, const std::vector<double>& want) {
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 2e-6) << i;
 }
 
 TEST(RopeKv, EqualsTheReferenceOnEveryInstructionSet) {
@@ -109,11 +112,10 @@ TEST(RopeKv, EqualsTheReferenceOnEveryInstructionSet) {
       RunKernel(table->rope_kv, args);
       for (int t = 0; t < Step::kTokens; ++t) {
         for (int h = 0; h < c.heads; ++h) {
-          ExpectHead(&q[t * q_row + h * c.head_dim], 1, step.Expected(t, h, step.q_gamma));
+          ExpectHead(&q[t * q_row + h * c.head_dim], step.Expected(t, h, step.q_gamma));
         }
         for (int h = 0; h < c.kv_heads; ++h) {
-          ExpectHead(&k[t * k_row + h * c.head_dim], 1,
-                     step.Expected(t, c.heads + h, step.k_gamma));
+          ExpectHead(&k[t * k_row + h * c.head_dim], step.Expected(t, c.heads + h, step.k_gamma));
         }
       }
     }
@@ -154,12 +156,14 @@ TEST(RopeKv, KeysAndValuesGoToTheirPages) {
     for (int t = 0; t < Step::kTokens; ++t) sequence_of[t] = t < 10 ? 0 : t < 30 ? 1 : 2;
     const SequenceLayout layout = {3, Step::kTokens,     offsets.data(), past.data(), pages.data(),
                                    2, sequence_of.data()};
-    const int64_t page_floats = KvPageFloats(c.kv_heads, c.head_dim);
     for (const KernelTable* table : TestedTables()) {
       SCOPED_TRACE(table->name);
-      std::vector<float> memory(6 * page_floats, std::numeric_limits<float>::quiet_NaN());
+      KvCacheView cache = {nullptr, 0, c.kv_heads, c.head_dim, DType::kF32};
+      cache.page_stride = cache.PageBytes();
+      const size_t floats = 6 * cache.page_stride / sizeof(float);
+      std::vector<float> memory(floats, std::numeric_limits<float>::quiet_NaN());
+      cache.base = reinterpret_cast<std::byte*>(memory.data());
       std::vector<float> q(Step::kTokens * c.heads * c.head_dim);
-      const KvCacheView cache = {memory.data(), page_floats, c.kv_heads, c.head_dim};
       RopeKvArgs args = step.Args();
       args.q_out = q.data();
       args.ldq_out = c.heads * c.head_dim;
@@ -171,10 +175,10 @@ TEST(RopeKv, KeysAndValuesGoToTheirPages) {
         const int page = pages[sequence_of[t] * 2 + position / kPageTokens];
         const int slot = position % kPageTokens;
         for (int h = 0; h < c.kv_heads; ++h) {
-          ExpectHead(cache.KeyPage(page, h) + slot / 16 * c.head_dim * 16 + slot % 16, 16,
+          ExpectHead(cache.Keys(page, h).row<float>(slot),
                      step.Expected(t, c.heads + h, step.k_gamma));
           const float* v = step.Head(t, c.heads + c.kv_heads + h);
-          ExpectHead(cache.ValuePage(page, h) + slot * c.head_dim, 1,
+          ExpectHead(cache.Values(page, h).row<float>(slot),
                      std::vector<double>(v, v + c.head_dim));
         }
       }
@@ -182,6 +186,97 @@ TEST(RopeKv, KeysAndValuesGoToTheirPages) {
       int64_t written = 0;
       for (float value : memory) written += !std::isnan(value);
       EXPECT_EQ(written, int64_t{Step::kTokens} * 2 * c.kv_heads * c.head_dim);
+    }
+  }
+}
+
+// One head of one token to a cache and the memory of its keys.
+std::vector<std::byte> StoredKey(const KernelTable& table, DType dtype,
+                                 const std::vector<float>& x) {
+  KvCacheView cache = {nullptr, 0, 1, static_cast<int>(x.size()), dtype};
+  cache.page_stride = cache.PageBytes();
+  std::vector<std::byte> memory(cache.page_stride);
+  cache.base = memory.data();
+  const int32_t offsets[] = {0, 1}, past[] = {5}, pages[] = {0}, sequence_of[] = {0};
+  const SequenceLayout layout = {1, 1, offsets, past, pages, 1, sequence_of};
+  RopeKvArgs args;
+  args.k = args.v = x.data();
+  args.kv_heads = 1;
+  args.head_dim = cache.head_dim;
+  args.cache = cache;
+  args.tokens = 1;
+  args.layout = &layout;
+  RunKernel(table.rope_kv, args);
+  return memory;
+}
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST(RopeKv, BF16RoundsToNearestEven) {
+  // Ties, their neighbours, subnormal numbers, the largest that stays finite, NaN with any payload.
+  std::vector<float> x = {0x1.01p0f,
+                          0x1.03p0f,
+                          0x1.0101p0f,
+                          -0x1.00ffp0f,
+                          0.0f,
+                          -0.0f,
+                          1e-40f,
+                          0x1.fefffep127f,
+                          kInfinity,
+                          -kInfinity,
+                          kNan,
+                          3.4e38f,
+                          std::bit_cast<float>(0x7fffffffu)};
+  const HashRandom random(4, "bf16");
+  while (x.size() < 72) x.push_back(random.Normal(x.size()));
+  for (const KernelTable* table : TestedTables()) {
+    std::vector<std::byte> memory = StoredKey(*table, DType::kBF16, x);
+    const KvRows rows = {memory.data(), static_cast<int>(x.size()), DType::kBF16};
+    for (size_t i = 0; i < x.size(); ++i) {
+      const uint16_t got = rows.row<uint16_t>(5)[i];
+      if (std::isnan(x[i]))
+        EXPECT_TRUE(std::isnan(BF16ToFloat(got))) << table->name << i;
+      else
+        EXPECT_EQ(got, FloatToBF16(x[i])) << table->name << ", " << x[i];
+    }
+  }
+}
+
+TEST(RopeKv, Int8IsWithinHalfAStepOfTheRowsScale) {
+  const HashRandom random(3, "int8");
+  for (int head_dim : {8, 40, 64, 72}) {
+    for (float outlier : {1.0f, 1e3f, 1e-30f}) {
+      std::vector<float> x(head_dim);
+      for (int i = 0; i < head_dim; ++i) x[i] = random.Normal(i);
+      x[head_dim / 2] = outlier;
+      float largest = 0;
+      for (float value : x) largest = std::max(largest, std::abs(value));
+      for (const KernelTable* table : TestedTables()) {
+        std::vector<std::byte> memory = StoredKey(*table, DType::kI8, x);
+        const KvRows rows = {memory.data(), head_dim, DType::kI8};
+        EXPECT_FLOAT_EQ(rows.scales()[5], largest / 127);
+        for (int i = 0; i < head_dim; ++i) {
+          const float value = static_cast<float>(rows.row<int8_t>(5)[i]) * rows.scales()[5];
+          EXPECT_NEAR(value, x[i], largest / 127 * 0.50001f) << table->name << ", element " << i;
+        }
+      }
+    }
+  }
+}
+
+TEST(RopeKv, Int8KeepsZerosAndDoesNotHideWhatIsNotFinite) {
+  for (const KernelTable* table : TestedTables()) {
+    std::vector<float> x(24, 0.0f);
+    std::vector<std::byte> memory = StoredKey(*table, DType::kI8, x);
+    KvRows rows = {memory.data(), 24, DType::kI8};
+    EXPECT_EQ(rows.scales()[5], 0);
+    EXPECT_EQ(rows.row<int8_t>(5)[3], 0);
+    for (float bad : {kNan, kInfinity, -kInfinity}) {
+      x[7] = bad;
+      memory = StoredKey(*table, DType::kI8, x);
+      rows.data = memory.data();
+      EXPECT_FALSE(std::isfinite(rows.scales()[5])) << table->name << ' ' << bad;
     }
   }
 }

@@ -84,6 +84,9 @@ TBOOST_INLINE VF Select(VM m, VF a, VF b) { return _mm256_blendv_ps(b, a, m); }
 TBOOST_INLINE VF LoadF16(const uint16_t* p) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
+TBOOST_INLINE VI LoadU16(const uint16_t* p) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
 TBOOST_INLINE VI LoadU8(const uint8_t* p) {
   return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)));
 }

@@ -85,6 +85,9 @@ TBOOST_INLINE VF Select(VM m, VF a, VF b) { return _mm512_mask_blend_ps(m, b, a)
 TBOOST_INLINE VF LoadF16(const uint16_t* p) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
+TBOOST_INLINE VI LoadU16(const uint16_t* p) {
+  return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
 TBOOST_INLINE VI LoadU8(const uint8_t* p) {
   return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }

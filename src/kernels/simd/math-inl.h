@@ -62,12 +62,13 @@ TBOOST_INLINE F32x16 Exp(F32x16 x) {
   return Select(LessEqual(x, Set1(88.72283f)), finite, x + infinity);
 }
 
-// 2^x for x <= 0 within 1.2 ulp wherever the result is a normal number, 0 below that; exactly 1 at
-// 0. NaN gives NaN.
+// 2^x for x <= 0 within 1.2 ulp wherever the result is a normal number; 0 below -126.5; exactly 1
+// at 0. NaN gives NaN.
 TBOOST_INLINE F32x16 Exp2(F32x16 x) {
-  // Adding 1.5 * 2^23 + 127 rounds to an integer; the low bits then are the exponent of 2^n.
+  // Adding 1.5 * 2^23 + 127 rounds to an integer n; the low bits then are the exponent of 2^n,
+  // which for n = -127 is 0.
   const F32x16 rounder = Set1(0x1.8p23f + 127);
-  const F32x16 rounded = x + rounder;
+  const F32x16 bounded = Max(Set1(-127), x), rounded = bounded + rounder;
   constexpr float kTerms[] = {1,
                               0x1.62e43p-1f,
                               0x1.ebfbdcp-3f,
@@ -75,8 +76,7 @@ TBOOST_INLINE F32x16 Exp2(F32x16 x) {
                               0x1.3b2dd2p-7f,
                               0x1.5f0946p-10f,
                               0x1.417a5cp-13f};  // 3.0e-9 relative
-  const F32x16 fraction = Polynomial(x - (rounded - rounder), kTerms);
-  return Select(Less(x, Set1(-126)), Zero(), fraction * AsFloat(ShiftLeft<23>(AsInt(rounded))));
+  return Polynomial(bounded - (rounded - rounder), kTerms) * AsFloat(ShiftLeft<23>(AsInt(rounded)));
 }
 
 // Within 4e-7 relative, never beyond 1: x P(x^2) / Q(x^2) up to where tanh rounds to 1.

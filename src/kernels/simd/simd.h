@@ -97,6 +97,7 @@ TBOOST_INLINE Result LiftLoad(const Op& op, const T* from) {
 TBOOST_LIFT_LOAD(F32x16, Load, float)
 TBOOST_LIFT_LOAD(I32x16, LoadInt, int32_t)
 TBOOST_LIFT_LOAD(F32x16, LoadF16, uint16_t)
+TBOOST_LIFT_LOAD(I32x16, LoadU16, uint16_t)
 TBOOST_LIFT_LOAD(I32x16, LoadU8, uint8_t)
 TBOOST_LIFT_LOAD(I32x16, LoadI8, int8_t)
 
