@@ -65,12 +65,12 @@ struct GemmArgs {
   int64_t tile_n = 0;  // a multiple of 16 (32 when gated)
   int64_t tile_k = 0;  // of many rows, so much of k at a time; a multiple of 32
 };
-// The same product with W in int8 or int7: each row of norm(a) becomes signed codes of 8 bits with
-// a scale of its own (largest magnitude / 127, codes to nearest even), the sums over k are exact
-// integers (k at most kMostInt8K), and what follows them starts from f32(sum) * (the row's scale *
-// the column's). A row that is not finite gives NaN.
+// The same product with W in int8 or int7: each row of norm(a) becomes codes nearest(x / scale) +
+// z, scale = (largest - least, 0 among them) / 253, the least -127; sums of (code - z) * w over k
+// (at most kMostInt8K) are exact integers, and what follows starts from f32(sum) * (the row's scale
+// * the column's). A row that is not finite gives NaN.
 struct GemmInt8Args : GemmArgs {};
-inline constexpr int64_t kMostInt8K = 131072;
+inline constexpr int64_t kMostInt8K = 65536;
 // Sets the tile for `threads` threads and these cache sizes (bytes). Never changes
 // results.
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);

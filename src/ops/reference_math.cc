@@ -94,15 +94,17 @@ void NormalizeRow(NormKind kind, const double* x, int64_t k, const double* gamma
 
 void RoundForProduct(DType dtype, int64_t k, double* x) {
   if (Info(dtype).row_bytes == 0) return;
-  constexpr float kLargestCode = 127, kLeast = 1e-30f;
-  float largest = 0, none = 0;  // `none` is NaN where an element is not finite
+  constexpr float kSteps = 253, kLeast = 1e-30f;
+  float below = 0, above = 0, none = 0;  // `none` is NaN where an element is not finite
   for (int64_t i = 0; i < k; ++i) {
-    largest = std::max(largest, std::abs(static_cast<float>(x[i])));
-    none += static_cast<float>(x[i]) * 0;
+    const float value = static_cast<float>(x[i]);
+    below = std::max(below, -value);
+    above = std::max(above, value);
+    none += value * 0;
   }
-  const bool zeros = largest < kLeast;
-  const float inverse = zeros ? 0 : kLargestCode / largest;
-  const float scale = (zeros ? 0 : largest / kLargestCode) + none;
+  const float range = below + above;
+  const float inverse = range < kLeast ? 0 : kSteps / range;
+  const float scale = (range < kLeast ? 0 : range / kSteps) + none;
   for (int64_t i = 0; i < k; ++i)
     x[i] = static_cast<double>(scale) *
            static_cast<double>(std::nearbyint(static_cast<float>(x[i]) * inverse));

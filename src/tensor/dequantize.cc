@@ -83,6 +83,8 @@ void Q6_K(const uint8_t* block, float* out) {
   }
 }
 
+constexpr int kCodesAt = 8;  // behind the scale and the sum of the codes
+
 // A row of f32 to one scale and signed codes.
 void ToCodes(const float* row, int64_t k, float largest_code, uint8_t* out) {
   float largest = 0, none = 0;  // `none` is NaN where an element is not finite
@@ -95,18 +97,21 @@ void ToCodes(const float* row, int64_t k, float largest_code, uint8_t* out) {
   if (scale < std::numeric_limits<float>::min()) scale = 0;
   std::memcpy(out, &scale, sizeof scale);
   const float limit = scale > 0 ? largest_code : 0;
+  int32_t sum = 0;
   for (int64_t i = 0; i < k; ++i) {
-    const float code = limit > 0 ? std::nearbyint(row[i] / scale) : 0;
-    out[sizeof scale + i] =
-        static_cast<uint8_t>(static_cast<int8_t>(std::clamp(code, -limit, limit)));
+    const float nearest = limit > 0 ? std::nearbyint(row[i] / scale) : 0;
+    const auto code = static_cast<int8_t>(std::clamp(nearest, -limit, limit));
+    sum += code;
+    out[kCodesAt + i] = static_cast<uint8_t>(code);
   }
+  std::memcpy(out + sizeof scale, &sum, sizeof sum);
 }
 
 void FromCodes(const uint8_t* row, int64_t k, float* out) {
   float scale;
   std::memcpy(&scale, row, sizeof scale);
   for (int64_t i = 0; i < k; ++i)
-    out[i] = scale * static_cast<float>(static_cast<int8_t>(row[sizeof scale + i]));
+    out[i] = scale * static_cast<float>(static_cast<int8_t>(row[kCodesAt + i]));
 }
 
 struct BlockDecoder {

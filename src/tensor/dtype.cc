@@ -25,8 +25,8 @@ constexpr std::array<DTypeInfo, 16> kInfo = {{
     {DType::kQ5_0, "q5_0", 32, 22, 22},
     {DType::kQ4_K, "q4_k", 256, 144, 148},
     {DType::kQ6_K, "q6_k", 256, 210, 210},
-    {DType::kInt8, "int8", 1, 1, 1, 4, 127},
-    {DType::kInt7, "int7", 1, 1, 1, 4, 63},
+    {DType::kInt8, "int8", 1, 1, 1, 8, 127},
+    {DType::kInt7, "int7", 1, 1, 1, 8, 63},
 }};
 
 constexpr bool InOrder() {

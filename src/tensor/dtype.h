@@ -9,8 +9,8 @@
 namespace tboost {
 
 // Blocked formats keep the codes of their GGUF block (ggml's published layout) and are named like
-// it. kInt8 and kInt7 are made when a model is compiled, never read from its file: a row is one f32
-// scale and a signed code of 8 or 7 bits for each element, whose value is scale * code.
+// it. kInt8 and kInt7 are made when a model is compiled, never read from its file: a row is an f32
+// scale, the sum of its codes (i32) and signed codes of 8 or 7 bits with the values scale * code.
 enum class DType : uint8_t {
   kF32,
   kF16,
@@ -36,7 +36,7 @@ struct DTypeInfo {
   int block_elements;     // 1 for plain types; blocks run along k (the last dimension)
   int block_bytes;        // as stored in files
   int panel_block_bytes;  // bytes of one block of one column in a packed panel (tensor/panel.h)
-  int row_bytes = 0;      // bytes before a row's blocks, in rows and in panels: its scale
+  int row_bytes = 0;      // bytes before a row's blocks, in rows and in panels: scale and sum
   int largest_code = 0;   // of formats with a scale per row: codes are in [-largest, largest]
   bool quantised() const { return block_elements > 1 || row_bytes > 0; }
 };

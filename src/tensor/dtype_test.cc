@@ -29,8 +29,8 @@ TEST(DTypeTest, StorageBytes) {
 
 TEST(DTypeTest, RowBytes) {
   EXPECT_EQ(RowBytes(DType::kQ4_0, 64), 36u);
-  EXPECT_EQ(RowBytes(DType::kInt8, 5), 9u);
-  EXPECT_EQ(RowBytes(DType::kInt7, 0), 4u);
+  EXPECT_EQ(RowBytes(DType::kInt8, 5), 13u);
+  EXPECT_EQ(RowBytes(DType::kInt7, 0), 8u);
   EXPECT_FALSE(RowBytes(DType::kQ4_0, 33).has_value());
   EXPECT_FALSE(RowBytes(DType::kInt8, ~uint64_t{0} - 3).has_value());
 }

@@ -43,11 +43,14 @@ template <Direction direction>
 void MoveCodes(const DTypeInfo& info, uint8_t* row, uint8_t* panel, int column, int64_t k) {
   constexpr int kRun = 4;
   const auto offset = static_cast<uint8_t>(info.largest_code + 1);
-  uint8_t* scale = panel + column * info.row_bytes;
-  if constexpr (direction == Direction::kPack)
-    std::memcpy(scale, row, info.row_bytes);
-  else
-    std::memcpy(row, scale, info.row_bytes);
+  constexpr int kWord = 4;  // scale and sum are one word each
+  for (int at = 0; at < info.row_bytes; at += kWord) {
+    uint8_t* word = panel + at * kPanelColumns + column * kWord;
+    if constexpr (direction == Direction::kPack)
+      std::memcpy(word, row + at, kWord);
+    else
+      std::memcpy(row + at, word, kWord);
+  }
   row += info.row_bytes;
   panel += kPanelColumns * info.row_bytes;
   for (int64_t i = 0; i < k; ++i) {

@@ -16,7 +16,7 @@
 //   q6_k       256 k: d[16] f16, scale[16][16] i8, [16][3][16] words: of 16 codes the first twelve
 //              are the low 6 bits of the bytes, k lowest; the top 2 bits of the bytes are the last
 //              four, from the lowest 2 bits in the first word to the highest in the third
-//   int8, int7 scale[16] f32, then [k/4][16] words of 4 codes as in q8_0, but unsigned: code + 128
+//   int8, int7 scale[16] f32, sum[16] i32 (of codes), [k/4][16] words as q8_0, unsigned: code + 128
 //              or code + 64; k is padded with code 0
 // GGUF blocks keep their codes: packing and unpacking are exact inverses.
 #pragma once

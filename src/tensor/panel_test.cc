@@ -135,14 +135,17 @@ TEST(Panel, LayoutOfChannelCodes) {
     const float largest = static_cast<float>(Info(dtype).largest_code);
     const float rows[2][5] = {{0, 1, -0.5f, 0.25f, 0}, {2 * largest, 8, 0, -6, -4}};
     std::vector<uint8_t> stored(2 * *RowBytes(dtype, 5)), panel(*PackedBytes(dtype, 2, 5));
-    for (int r = 0; r < 2; ++r) ConvertRow(rows[r], 5, dtype, stored.data() + r * 9);
+    for (int r = 0; r < 2; ++r) ConvertRow(rows[r], 5, dtype, stored.data() + r * 13);
     PackPanels(dtype, stored.data(), 2, 5, panel.data());
     float scales[2];
     std::memcpy(scales, panel.data(), sizeof scales);
     EXPECT_EQ(scales[0], 1 / largest);
     EXPECT_EQ(scales[1], 2);
     const int zero = Info(dtype).largest_code + 1;
-    const uint8_t* codes = panel.data() + 64;
+    int32_t sums[2];
+    std::memcpy(sums, panel.data() + 64, sizeof sums);
+    EXPECT_EQ(sums[1], zero - 1 + 4 - 3 - 2);
+    const uint8_t* codes = panel.data() + 128;
     EXPECT_EQ(codes[1], zero + zero - 1);
     EXPECT_EQ(codes[4 + 1], zero + 4);
     EXPECT_EQ(codes[4 + 3], zero - 3);
@@ -157,7 +160,7 @@ TEST(Panel, SizesAreChecked) {
   EXPECT_EQ(PanelBytes(DType::kF16, 3), 128u);
   EXPECT_EQ(PanelBytes(DType::kQ4_K, 512), 2 * 148 * 16u);
   EXPECT_EQ(PackedBytes(DType::kQ4_1, 17, 64), 2 * 2 * 320u);
-  EXPECT_EQ(PanelBytes(DType::kInt8, 5), 64u + 2 * 64);
+  EXPECT_EQ(PanelBytes(DType::kInt8, 5), 2 * 64u + 2 * 64);
   EXPECT_EQ(PanelBytes(DType::kQ4_K, 255), std::nullopt);
   EXPECT_EQ(PanelBytes(DType::kQ4_1, 33), std::nullopt);
   EXPECT_EQ(PanelBytes(DType::kI32, 32), std::nullopt);

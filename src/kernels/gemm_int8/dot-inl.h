@@ -24,6 +24,17 @@ TBOOST_INLINE I32x16 LoadWords(const char* words) {
   return LoadInt(reinterpret_cast<const int32_t*>(words));
 }
 
+// a * b, modulo 2^32.
+TBOOST_INLINE I32x16 MultiplyInt(I32x16 a, I32x16 b) {
+  using Lanes [[gnu::vector_size(sizeof(native::VI))]] = uint32_t;
+  return Lift<I32x16>(
+      [](auto x, auto y) TBOOST_INLINE_LAMBDA {
+        return reinterpret_cast<native::VI>(reinterpret_cast<Lanes>(x) *
+                                            reinterpret_cast<Lanes>(y));
+      },
+      a, b);
+}
+
 // Weights are unsigned bytes, codes signed ones.
 struct ByteDot {
   static constexpr int64_t kCodeBytes = 1;

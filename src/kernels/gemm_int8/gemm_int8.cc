@@ -11,7 +11,8 @@ Int8Scratch DivideScratch(const GemmInt8Args& args) {
   parts.row = 0;
   parts.scales = parts.row + k * kWord;
   parts.starts = parts.scales + rows;
-  parts.sums = parts.starts + rows;
+  parts.zeros = parts.starts + rows;
+  parts.sums = parts.zeros + rows;
   parts.codes = parts.sums + 2 * kMostCodeRows * kPanelColumns * kWord;
   parts.end = parts.codes + args.tile_m * k * 2;
   return parts;

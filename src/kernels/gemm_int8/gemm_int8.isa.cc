@@ -6,9 +6,10 @@
 //     for each block of rows: micro-kernel over all of k, integer sums in registers
 //                             scales and epilogue, into c
 //
-// Weights are stored as unsigned codes: w + z with z the largest code + 1, so a sum over k exceeds
-// that of w by z times the sum of the row's codes, and starts from minus that. Sums may wrap on the
-// way; the last one cannot.
+// Weights are stored as unsigned codes: w + u with u the largest code + 1. So a sum over k exceeds
+// that of w * code by u times the sum of the row's codes, and starts from minus that; and that of w
+// * code exceeds the one wanted, of w * (code - z), by z times the sum of the column's w, which is
+// subtracted last. Sums may wrap on the way; the last one cannot.
 #include "src/kernels/gemm/epilogue-inl.h"
 #include "src/kernels/gemm/tile-inl.h"
 #include "src/kernels/gemm_int8/quantize_rows-inl.h"
@@ -20,6 +21,7 @@ struct MicroKernelCall {
   const char* codes;      // [k / kCodeChunk][R][kCodeChunk]
   const float* scales;    // [R]
   const int32_t* starts;  // [R]
+  const int32_t* zeros;   // [R]
   const char* panels;     // the first of P panels
   int64_t panel_stride;   // bytes
   int64_t words;          // of a panel's column
@@ -37,7 +39,8 @@ void RunMicroKernel(const MicroKernelCall& call) {
   Unroll<R>([&](auto r) TBOOST_INLINE_LAMBDA {
     Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA { sums[r][p] = SetInt1(call.starts[r]); });
   });
-  const char *codes = call.codes, *words = call.panels + kWordBytes;  // behind the scales
+  const char *codes = call.codes,
+             *words = call.panels + 2 * kWordBytes;  // behind the scales and sums
   int64_t fetched = 0;
   for (int64_t left = call.words; left > 0; left -= kCodeChunk / kCodesPerWord) {
     const int64_t count = left < kCodeChunk / kCodesPerWord ? left : kCodeChunk / kCodesPerWord;
@@ -59,10 +62,13 @@ void RunMicroKernel(const MicroKernelCall& call) {
     codes += R * kRowBytes;
   }
   Unroll<P>([&](auto p) TBOOST_INLINE_LAMBDA {
-    const F32x16 scales = Load(reinterpret_cast<const float*>(call.panels + p * call.panel_stride));
+    const char* panel = call.panels + p * call.panel_stride;
+    const F32x16 scales = Load(reinterpret_cast<const float*>(panel));
+    const I32x16 weights = LoadWords(panel + kWordBytes);  // their sums
     Unroll<R>([&](auto r) TBOOST_INLINE_LAMBDA {
       const F32x16 scale = Set1(call.scales[r]) * scales;
-      Store(ToFloat(sums[r][p]) * scale, call.sums + (p * R + r) * kVectorLanes);
+      const I32x16 sum = sums[r][p] - MultiplyInt(SetInt1(call.zeros[r]), weights);
+      Store(ToFloat(sum) * scale, call.sums + (p * R + r) * kVectorLanes);
     });
   });
 }
@@ -96,12 +102,13 @@ void RunTile(const GemmInt8Args& args, Range rows, Range panels, char* scratch) 
   float* row = reinterpret_cast<float*>(scratch + parts.row);
   float* scales = reinterpret_cast<float*>(scratch + parts.scales);
   int32_t* starts = reinterpret_cast<int32_t*>(scratch + parts.starts);
+  int32_t* zeros = reinterpret_cast<int32_t*>(scratch + parts.zeros);
   float* sums = reinterpret_cast<float*>(scratch + parts.sums);
   char* codes = scratch + parts.codes;
   const int64_t stride = PanelStride(args);
   const int64_t row_bytes = RoundUpTo(args.k, kCodeChunk) * Dot::kCodeBytes;
   const int64_t blocks = CeilDiv(rows.count, kRows<Dot>);
-  const uint32_t zero = args.weight_dtype == DType::kInt7 ? 64 : 128;
+  const uint32_t offset = args.weight_dtype == DType::kInt7 ? 64 : 128;
   for (int64_t b = 0; b < blocks; ++b) {
     const Range block = EvenPart(rows.count, kRows<Dot>, 1, b);
     for (int64_t r = 0; r < block.count; ++r) {
@@ -109,7 +116,8 @@ void RunTile(const GemmInt8Args& args, Range rows, Range panels, char* scratch) 
       const CodeRow code_row = QuantizeRow<Dot>(args, rows.first + at, row, r, block.count,
                                                 codes + block.first * row_bytes);
       scales[at] = code_row.scale;
-      starts[at] = static_cast<int32_t>(0 - zero * code_row.sum);
+      starts[at] = static_cast<int32_t>(0 - offset * code_row.sum);
+      zeros[at] = code_row.zero;
     }
   }
   for (int64_t p = 0; p < panels.count; p += 2) {
@@ -125,6 +133,7 @@ void RunTile(const GemmInt8Args& args, Range rows, Range panels, char* scratch) 
       MicroKernelCall call = {codes + block.first * row_bytes,
                               scales + block.first,
                               starts + block.first,
+                              zeros + block.first,
                               first,
                               stride,
                               CeilDiv(args.k, kCodesPerWord),

@@ -17,6 +17,7 @@ struct Int8Scratch {
   int64_t row;     // [k] f32: a row before its codes
   int64_t scales;  // [rows] f32
   int64_t starts;  // [rows] i32
+  int64_t zeros;   // [rows] i32
   int64_t sums;    // [2][kMostCodeRows][16] f32
   int64_t codes;   // of all rows; up to two bytes each
   int64_t end;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -11,6 +12,7 @@
 namespace tboost::kernels {
 namespace {
 
+constexpr int kCodesAt = 8;  // of a row of weights, behind its scale and the sum of its codes
 constexpr DType kFormats[] = {DType::kInt8, DType::kInt7};
 
 struct Shape {
@@ -71,16 +73,16 @@ std::vector<float> Expected(const Problem& p) {
   const auto row_bytes = static_cast<int64_t>(*RowBytes(args.weight_dtype, args.k));
   for (int64_t r = 0; r < args.m; ++r) {
     const float* x = p.a.data() + r * args.lda;
-    float largest = 0;
-    for (int64_t i = 0; i < args.k; ++i) largest = std::max(largest, std::abs(x[i]));
-    const float scale = largest / 127, inverse = 127 / largest;
+    const float least = std::min(0.0f, *std::min_element(x, x + args.k));
+    const float largest = std::max(0.0f, *std::max_element(x, x + args.k));
+    const float scale = (largest - least) / 253, inverse = 253 / (largest - least);
     for (int64_t j = 0; j < args.n; ++j) {
       const char* row = p.rows.data() + j * row_bytes;
       float column_scale;
       std::memcpy(&column_scale, row, sizeof column_scale);
       int64_t sum = 0;
       for (int64_t i = 0; i < args.k; ++i)
-        sum += std::lrint(x[i] * inverse) * static_cast<int8_t>(row[sizeof scale + i]);
+        sum += std::lrint(x[i] * inverse) * static_cast<int8_t>(row[kCodesAt + i]);
       float value = static_cast<float>(static_cast<int32_t>(sum)) * (scale * column_scale);
       if (args.bias) value += args.bias[j];
       if (args.residual) value += args.residual[r * args.ldr + j];
@@ -127,8 +129,12 @@ TEST_P(GemmInt8, LongestSumsDoNotOverflow) {
   Problem p = MakeProblem(GetParam(), {2, 17, kMostInt8K});
   const auto code = static_cast<char>(Info(GetParam()).largest_code);
   const uint64_t row_bytes = *RowBytes(GetParam(), kMostInt8K);
-  for (int64_t r = 0; r < p.args.n; ++r)
-    std::memset(p.rows.data() + r * row_bytes + sizeof(float), r % 2 ? code : -code, kMostInt8K);
+  for (int64_t r = 0; r < p.args.n; ++r) {
+    char* row = p.rows.data() + r * row_bytes;
+    const int32_t sum = static_cast<int32_t>(kMostInt8K) * (r % 2 ? code : -code);
+    std::memcpy(row + kCodesAt - sizeof sum, &sum, sizeof sum);
+    std::memset(row + kCodesAt, r % 2 ? code : -code, kMostInt8K);
+  }
   PackPanels(GetParam(), p.rows.data(), p.args.n, p.args.k, p.panels.data());
   std::fill(p.a.begin(), p.a.begin() + p.args.lda, 3.0f);
   std::fill(p.a.begin() + p.args.lda, p.a.end(), -3.0f);
