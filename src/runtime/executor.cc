@@ -44,9 +44,11 @@ Executor::Executor(Runtime& runtime, const Program& program, const char* weights
 Executor::~Executor() = default;
 
 Result<Binding*> Executor::Bind(const StepShape& shape) {
+  StepProfile measured;
   for (auto it = bindings_.begin(); it != bindings_.end(); ++it) {
     if ((*it)->shape != shape) continue;
     if ((*it)->generation != runtime_.generation) {
+      measured = std::move((*it)->profile);
       bindings_.erase(it);
       break;
     }
@@ -55,6 +57,8 @@ Result<Binding*> Executor::Bind(const StepShape& shape) {
   }
   TBOOST_ASSIGN_OR_RETURN(std::unique_ptr<Binding> binding,
                           MakeBinding(runtime_, program_, weights_, kv_pool_, shape));
+  // Addresses have moved; what the step took before still counts.
+  if (measured.runs > 0) binding->profile = std::move(measured);
   bindings_.push_front(std::move(binding));
   if (bindings_.size() > kMaxBindings) bindings_.pop_back();
   return bindings_.front().get();
