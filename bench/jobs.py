@@ -1,9 +1,9 @@
 """What bench/compare compares: one record a job, and what each has to reach.
 
-The commands name the places of a machine in braces: {tboost} our program, {ours} a folder with our
-compiled models, {models} one with the models, {python} the peers' interpreter, {peers} their
-scripts, {llama} the programs of llama.cpp, {lengths} a file with the lengths of the ragged case;
-{threads}, and {budget}, the seconds of a turn.
+The commands name the places of a machine in braces: {tboost} our program, {models} a folder with
+the models, {python} the peers' interpreter, {peers} their scripts, {llama} the programs of
+llama.cpp, {lengths} a file with the lengths of the ragged case; {threads}, and {budget}, the
+seconds of a turn.
 """
 
 import dataclasses
@@ -34,7 +34,6 @@ class Job:
     figures: tuple = ()  # all must be reached ...
     share: float = 0.85  # ... or this share of the machine's limit; 0: there is nothing to reach
     model: str = ""  # that ours runs: a name in MODELS or an encoder
-    dtype: str = "keep"
     forms: tuple = ()  # of an encoder or a GGUF file, that the peers need
     streams: int = 1
 
@@ -117,7 +116,6 @@ def encoder_jobs():
                 peers=dict(encoder_peers(model, case, backends)),
                 figures=(Figure(ratio), *FURTHER_FIGURES.get(model, ())),
                 model=model,
-                dtype=dtype,
                 forms=tuple(BACKENDS[backend][1] for backend in backends),
             )
 
@@ -176,14 +174,13 @@ def language_jobs():
             yield Job(
                 name="%s/%s/%s" % (model, dtype, case),
                 title="%s %s, %s" % (title, type_title, case_title),
-                ours="{tboost} bench {ours}/%s-%s.om %s" % (model, dtype, options),
+                ours="{tboost} bench {models}/%s --dtype %s %s" % (file, dtype, options),
                 peers={
                     "llama.cpp, " + (form or "same file"): command % (form_file(file, form), case)
                     for form in forms
                 },
                 figures=figures,
                 model=model,
-                dtype=dtype,
                 forms=tuple(form for form in forms if form),
                 streams=streams,
             )
