@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "src/ops/fused_linear.h"
+#include "src/ops/lowering.h"
 #include "src/ops/ops_testing.h"
 #include "src/ops/shape_rule.h"
 
