@@ -83,6 +83,7 @@ Result<OmReader> OmReader::Open(const std::string& path) {
 }
 
 Result<OmReader> OmReader::FromMemory(MemoryImage image) {
+  image.Trim();
   return FromStorage(std::move(image), "compiled model in memory");
 }
 

@@ -56,4 +56,12 @@ void MemoryImage::WriteAt(uint64_t offset, std::string_view bytes) {
   std::memcpy(data_ + offset, bytes.data(), bytes.size());
 }
 
+void MemoryImage::Trim() {
+  constexpr uint64_t kPage = 4096;
+  const uint64_t used = RoundUp(std::max<uint64_t>(size_, 1), kPage);
+  if (used >= capacity_) return;
+  munmap(data_ + used, capacity_ - used);
+  capacity_ = used;
+}
+
 }  // namespace tboost

@@ -24,6 +24,8 @@ class MemoryImage {
   Status PadTo(uint64_t alignment);  // zeros up to a multiple of alignment
   // Overwrites bytes that are there already.
   void WriteAt(uint64_t offset, std::string_view bytes);
+  // Gives back memory that is reserved beyond the bytes, the rest of a huge page included.
+  void Trim();
 
  private:
   Status Reserve(uint64_t size);
