@@ -220,7 +220,7 @@ def attention_jobs():
 NK = ((768, 768), (2304, 768), (3072, 768), (768, 3072))  # of BERT-base
 MANY_ROWS = (128, 512, 4096)
 # type of the weights: share of the read bandwidth
-ONE_ROW = {"f32": 0.85, "bf16": 0.85, "i8": 0.85, "q4_1": 0.70}
+ONE_ROW = {"f32": 0.85, "bf16": 0.85, "int8": 0.85, "q4_1": 0.70}
 
 
 def product_jobs():
