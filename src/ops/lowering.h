@@ -64,8 +64,11 @@ KernelCall CallProduct(const LowerContext& context, std::string_view name,
 
 // The kernel for the format of the weights.
 inline KernelCall CallGemm(const LowerContext& context, const kernels::GemmArgs& args) {
-  if (Info(args.weight_dtype).row_bytes == 0)
-    return CallProduct(context, "gemm", context.kernels->gemm, args);
+  if (Info(args.weight_dtype).row_bytes == 0) {
+    KernelCall call = CallProduct(context, "gemm", context.kernels->gemm, args);
+    if (args.round_rows && args.weight_dtype == DType::kBF16) call.compute = DType::kBF16;
+    return call;
+  }
   KernelCall call =
       CallProduct(context, "gemm_int8", context.kernels->gemm_int8, kernels::GemmInt8Args{args});
   call.compute = DType::kI8;
