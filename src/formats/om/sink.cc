@@ -21,8 +21,8 @@ MemoryImage::~MemoryImage() {
   if (data_ != nullptr) munmap(data_, capacity_);
 }
 
-// Grows by moving pages, not bytes; pages not yet written take no memory. Moving would break up huge
-// pages, so most models fit what is reserved at first.
+// Grows by moving pages, not bytes; pages not yet written take no memory. Moving would break up
+// huge pages, so most models fit what is reserved at first.
 Status MemoryImage::Reserve(uint64_t size) {
   constexpr uint64_t kStep = 1 << 30;
   if (size <= capacity_) return OkStatus();
