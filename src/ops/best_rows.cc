@@ -73,9 +73,8 @@ Result<KernelCall> CallBestRows(const LowerContext& context, const kernels::Gemm
   BestRowsArgs args = {product, *context.best, context.kernels};
   kernels::ChooseTile(args.product, context.threads, context.l2_bytes);
   KernelCall call = MakeKernelCall("gemm+best", RunTask, args, CountTasks, CountScratch);
-  StreamWeight(context.inputs[1], call);
-  call.detail = fmt::format("best {} of {} columns, {} weights, {}", args.best.count, product.n,
-                            DTypeName(product.weight_dtype), context.kernels->name);
+  DescribeProduct(context, product,
+                  fmt::format("best {} of {} columns", args.best.count, product.n), call);
   return call;
 }
 

@@ -235,9 +235,7 @@ Result<KernelCall> Lower(const LowerContext& context) {
   args.tile_heads = std::max<int64_t>(1, (all.tile_n + a.head_dim / 2) / a.head_dim);
   args.product.tile_n = args.tile_heads * a.head_dim;
   KernelCall call = MakeKernelCall("gemm+rope_kv", RunTask, args, CountTasks, CountScratch);
-  StreamWeight(context.inputs[kW], call);
-  call.detail = fmt::format("tile {}x{}, {} weights, {}", args.product.tile_m, args.product.tile_n,
-                            DTypeName(args.product.weight_dtype), context.kernels->name);
+  DescribeProduct(context, args.product, TileText(args.product), call);
   return call;
 }
 

@@ -44,11 +44,24 @@ inline kernels::GemmArgs MakeGemmArgs(const LowerContext& context) {
 // Whether a composition of kernels may multiply with weights of this format: by the gemm kernel.
 inline bool IsComposable(DType weights) { return Info(weights).row_bytes == 0; }
 
-// Makes the weight of a product what the call streams.
-inline void StreamWeight(const TensorView& w, KernelCall& call) {
+// Completes a call that multiplies with input 1, in whatever kernel: what it streams, the type its
+// multiply-adds have, and a line of how it was chosen.
+inline void DescribeProduct(const LowerContext& context, const kernels::GemmArgs& product,
+                            std::string_view cut, KernelCall& call) {
+  const TensorView& w = context.inputs[1];
   call.stream = w.as<const char>();
   call.stream_bytes =
       static_cast<int64_t>(PackedBytes(w.dtype, w.shape[0], w.shape[1]).value_or(0));
+  if (!IsComposable(product.weight_dtype))
+    call.compute = DType::kI8;
+  else if (product.round_rows && product.weight_dtype == DType::kBF16)
+    call.compute = DType::kBF16;
+  call.detail = fmt::format("{}, {} weights, {}", cut, DTypeName(product.weight_dtype),
+                            context.kernels->name);
+}
+
+inline std::string TileText(const kernels::GemmArgs& product) {
+  return fmt::format("tile {}x{}", product.tile_m, product.tile_n);
 }
 
 template <class Args>
@@ -56,23 +69,15 @@ KernelCall CallProduct(const LowerContext& context, std::string_view name,
                        void (*kernel)(const Args&, int64_t, kernels::Scratch), Args args) {
   kernels::ChooseTile(args, context.threads, context.l2_bytes);
   KernelCall call = CallKernel(name, kernel, args);
-  StreamWeight(context.inputs[1], call);
-  call.detail = fmt::format("tile {}x{}, {} weights, {}", args.tile_m, args.tile_n,
-                            DTypeName(args.weight_dtype), context.kernels->name);
+  DescribeProduct(context, args, TileText(args), call);
   return call;
 }
 
 // The kernel for the format of the weights.
 inline KernelCall CallGemm(const LowerContext& context, const kernels::GemmArgs& args) {
-  if (Info(args.weight_dtype).row_bytes == 0) {
-    KernelCall call = CallProduct(context, "gemm", context.kernels->gemm, args);
-    if (args.round_rows && args.weight_dtype == DType::kBF16) call.compute = DType::kBF16;
-    return call;
-  }
-  KernelCall call =
-      CallProduct(context, "gemm_int8", context.kernels->gemm_int8, kernels::GemmInt8Args{args});
-  call.compute = DType::kI8;
-  return call;
+  if (IsComposable(args.weight_dtype))
+    return CallProduct(context, "gemm", context.kernels->gemm, args);
+  return CallProduct(context, "gemm_int8", context.kernels->gemm_int8, kernels::GemmInt8Args{args});
 }
 
 // Rows of a norm from input 0 to output 0.
