@@ -1,7 +1,7 @@
 // Tasks, scratch memory and tiles of the matrix product: the same for every instruction set.
 #include <algorithm>
 
-#include "src/kernels/gemm/gemm_sizes.h"
+#include "src/kernels/gemm/tile_search.h"
 
 namespace tboost::kernels {
 
@@ -48,50 +48,36 @@ size_t ScratchBytes(const GemmArgs& args) {
 
 namespace {
 
-// About how long a task takes, in cycles of a core with 16 lanes.
-double TaskCycles(double rows, double panels, double k) {
-  constexpr double kTask = 2000;      // starting it
-  constexpr double kMultiply = 0.54;  // a row's element and a panel's vector
-  constexpr double kPackRow = 0.6;    // packing the element
-  constexpr double kFetchPanel = 1;   // fetching and decoding the vector
-  return kTask + k * (rows * panels * kMultiply + rows * kPackRow + panels * kFetchPanel);
-}
+// Of a core with 16 lanes.
+struct TileModel {
+  static constexpr int64_t kRowUnit = 14;
+  static constexpr double kStraggler = 0.03;
+  int64_t k, tile_k;
+  int64_t floats;  // of the L2 cache: for packed rows, and again for sums
+
+  bool RowsFit(int64_t tile_m) const { return tile_m * std::min(k, tile_k) <= floats; }
+  // Only partial sums are kept.
+  bool PanelsFit(int64_t tile_m, int64_t panels) const {
+    return k <= tile_k || tile_m * panels * kPanelColumns <= floats;
+  }
+  double TaskCycles(double rows, double panels) const {
+    constexpr double kTask = 2000;      // starting it
+    constexpr double kMultiply = 0.54;  // a row's element and a panel's vector
+    constexpr double kPackRow = 0.6;    // packing the element
+    constexpr double kFetchPanel = 1;   // fetching and decoding the vector
+    return kTask + static_cast<double>(k) *
+                       (rows * panels * kMultiply + rows * kPackRow + panels * kFetchPanel);
+  }
+};
 
 }  // namespace
 
 void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes) {
-  constexpr double kStraggler = 0.03;  // how much of a task threads may end apart
-  constexpr int64_t kTasksPerThread = 8, kRowUnit = 14;
   constexpr int64_t kRows = 128, kLeastK = 128, kMostK = 1024;  // that a block of k is meant for
-  const int64_t unit = args.gated ? 2 : 1;
-  const int64_t units = CeilDiv(args.n, kPanelColumns * unit);
-  const int64_t l2_floats = l2_bytes / int64_t{sizeof(float)};
   // Of the L2 cache, packed rows get 3/8; as much is left for two pairs of panels and sums.
-  const int64_t packed = l2_floats * 3 / 8;
+  const int64_t packed = l2_bytes / int64_t{sizeof(float)} * 3 / 8;
   args.tile_k = std::clamp(packed / kRows / kChunk * kChunk, kLeastK, kMostK);
-  const int64_t block_k = std::min(args.k, args.tile_k);
-  double best = 0;
-  args.tile_m = 1;  // of a product without rows or columns
-  args.tile_n = unit * kPanelColumns;
-  for (int64_t row_tiles = 1; row_tiles <= CeilDiv(args.m, kRowUnit); ++row_tiles) {
-    const int64_t tile_m = CeilDiv(args.m, row_tiles);
-    if (tile_m > kRowUnit && tile_m * block_k > packed) continue;
-    for (int64_t column_tiles = 1; column_tiles <= units; ++column_tiles) {
-      const int64_t panels = CeilDiv(units, column_tiles) * unit;
-      // Partial sums stay in the L2 cache.
-      if (args.k > args.tile_k && panels > unit && tile_m * panels * kPanelColumns > packed)
-        continue;
-      const int64_t tasks = CeilDiv(args.m, tile_m) * CeilDiv(units * unit, panels);
-      const auto rounds = static_cast<double>(CeilDiv(tasks, threads));
-      const double cycles = (rounds + kStraggler) * TaskCycles(tile_m, panels, args.k);
-      if (best == 0 || cycles < best) {
-        best = cycles;
-        args.tile_m = tile_m;
-        args.tile_n = panels * kPanelColumns;
-      }
-      if (tasks > kTasksPerThread * threads) break;
-    }
-  }
+  SearchTile(args, threads, TileModel{args.k, args.tile_k, packed});
 }
 
 }  // namespace tboost::kernels
