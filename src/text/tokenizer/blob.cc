@@ -36,8 +36,8 @@ uint64_t HashPair(uint32_t left, uint32_t right) {
   return Mix((uint64_t{left} << 32 | right) * 0x9E3779B97F4A7C15u);
 }
 
-// Slots for `count` entries: a power of two, at most half full.
-size_t IndexSize(size_t count) { return std::bit_ceil(count * 2 + 1); }
+// Slots for `count` entries: a power of two, at most three quarters full.
+size_t IndexSize(size_t count) { return std::bit_ceil(count + count / 3 + 1); }
 
 // The slot that holds an entry for which `equal` is true, or the first empty one; the size of the
 // index where there is neither. Slots hold entry + 1.
