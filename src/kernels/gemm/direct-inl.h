@@ -13,14 +13,22 @@ constexpr int DirectPanels(int rows) {
   return kDirectSums / rows < kMost ? kDirectSums / rows : kMost;
 }
 
-// Fetches a chunk's bytes, kPrefetchBytes ahead, of each of P panels; behind a panel's end those of
-// the panel that the next call starts with.
+// Fetches as much as a chunk of P panels ahead: of the next P panels in the order in which they
+// lie, because memory gives more to one stream than to P; or, where those are more than the caches
+// keep beside the rest, of these panels, and behind their end of the next ones.
 template <class Weights, int P>
 TBOOST_INLINE void PrefetchPanels(const MicroKernelCall& call, int64_t k) {
-  int64_t offset = (call.k_first + k) / kChunk * Weights::kChunkBytes + kPrefetchBytes;
+  constexpr int64_t kBytes = Weights::kChunkBytes;
+  const int64_t first = (call.k_first + k) / kChunk * kBytes;
+  if (P * call.panel_stride <= kMostAheadBytes) {
+    const char* next = call.panels + P * (call.panel_stride + first);
+    for (int64_t line = 0; line < P * kBytes; line += 64) Prefetch(next + line);
+    return;
+  }
+  int64_t offset = first + kPrefetchBytes;
   if (offset >= call.panel_stride) offset += (P - 1) * call.panel_stride;
   for (int p = 0; p < P; ++p)
-    for (int64_t line = 0; line < Weights::kChunkBytes; line += 64)
+    for (int64_t line = 0; line < kBytes; line += 64)
       Prefetch(call.panels + p * call.panel_stride + offset + line);
 }
 

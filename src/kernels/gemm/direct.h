@@ -15,8 +15,11 @@ inline constexpr int kDirectPanels = 4;
 // More rows are worth decoding for, once, in the blocks of many rows.
 inline constexpr int64_t kFewRows = 4 * kDirectRows < kMaxFewRows ? 4 * kDirectRows : kMaxFewRows;
 
-// Weights are fetched this far ahead of their decoding, which is too slow to run ahead itself. A
-// multiple of 1 KiB would fall into few of the sets of the L1 cache, beside what is being read.
+// Weights are fetched ahead of their decoding, which is too slow to run ahead itself: a group of
+// panels during the one before, up to so many bytes of it.
+inline constexpr int64_t kMostAheadBytes = 128 << 10;
+// This far ahead of larger groups, and of a task. A multiple of 1 KiB would fall into few of the
+// sets of the L1 cache, beside what is being read.
 inline constexpr int64_t kPrefetchBytes = 3584;
 
 struct WeightFormat {
