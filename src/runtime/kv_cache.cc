@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "src/base/checked.h"
 
 namespace tboost {
@@ -11,6 +13,8 @@ constexpr uint64_t kSystemPage = 4096;
 // Pages of tokens from this size on ask for huge pages of the system: taking and giving back a
 // megabyte of small ones takes as long as decoding a token.
 constexpr int64_t kHugeFrom = 1 << 20;
+// Of freed pages so much memory is kept: the next prompt does not wait for the system to clear it.
+constexpr int64_t kKeptBytes = 32 << 20;
 
 }  // namespace
 
@@ -47,6 +51,7 @@ KvPool::KvPool(KvPool&& other) noexcept
       page_bytes_(other.page_bytes_),
       max_pages_(other.max_pages_),
       free_(std::move(other.free_)),
+      kept_(other.kept_),
       next_(other.next_) {}
 
 KvPool::~KvPool() {
@@ -69,6 +74,7 @@ Status KvPool::Reserve(KvSequence& sequence, int64_t tokens) {
     } else {
       sequence.pages.push_back(free_.back());
       free_.pop_back();
+      kept_ = std::max<int64_t>(0, kept_ - 1);
     }
   }
   return OkStatus();
@@ -79,10 +85,11 @@ void KvPool::Truncate(KvSequence& sequence, int64_t length) {
   const size_t keep = DivUp(static_cast<uint64_t>(sequence.length), kPageTokens);
   const std::lock_guard lock(mutex_);
   while (sequence.pages.size() > keep) {
-    const int32_t page = sequence.pages.back();
+    free_.push_back(sequence.pages.back());
     sequence.pages.pop_back();
-    madvise(base_ + page * page_bytes_, page_bytes(), MADV_DONTNEED);
-    free_.push_back(page);
+    if (++kept_ * page_bytes_ <= kKeptBytes) continue;
+    const int32_t oldest = free_[free_.size() - static_cast<size_t>(kept_--)];
+    madvise(base_ + oldest * page_bytes_, page_bytes(), MADV_DONTNEED);
   }
 }
 

@@ -24,7 +24,8 @@ struct KvSequence {
 };
 
 // All pages of a model. A page holds kPageTokens tokens of every layer. Address space is reserved
-// once; memory is taken by the page, on first use, and given back when a page is freed.
+// once; memory is taken by the page, on first use, and given back when a page is freed, but for the
+// 32 MB freed last.
 // Thread-safe, except that one sequence may be used by one thread at a time.
 class KvPool {
  public:
@@ -57,7 +58,8 @@ class KvPool {
   int64_t page_bytes_ = 0;
   int64_t max_pages_ = 0;
   mutable std::mutex mutex_;
-  std::vector<int32_t> free_;  // freed pages, reused before new ones
+  std::vector<int32_t> free_;  // freed pages, the last of them reused before new ones
+  int64_t kept_ = 0;           // so many at the end of free_ still have their memory
   int32_t next_ = 0;           // pages never used start here
 };
 
