@@ -87,12 +87,13 @@ inline SoftmaxState StateOf(const Work& w, int64_t vector, int64_t factor) {
           w.new_factor + factor * 16};
 }
 
-void ClearState(const Work& w, int64_t vectors, int64_t out_floats) {
-  for (int64_t i = 0; i < vectors * 16; i += 16) {
+// Of the `rows` from `row` on in max and sum, and of `out_floats` from `out` on in out.
+void ClearState(const Work& w, int64_t row, int64_t rows, int64_t out, int64_t out_floats) {
+  for (int64_t i = row; i < row + rows; i += 16) {
     Store(Set1(kMinusInfinity), w.max + i);
     Store(Zero(), w.sum + i);
   }
-  for (int64_t i = 0; i < out_floats; i += 16) Store(Zero(), w.out + i);
+  for (int64_t i = out; i < out + out_floats; i += 16) Store(Zero(), w.out + i);
 }
 
 void CapScores(const AttentionArgs& args, float* scores, int64_t floats) {
@@ -101,73 +102,81 @@ void CapScores(const AttentionArgs& args, float* scores, int64_t floats) {
   }
 }
 
-// A block of keys, of which `count` are looked at, as rows of f32.
+enum Part { kKeys, kValues };
+
+KvRows CachedRows(const Work& w, Part part, int start) {
+  const KvCacheView& cache = w.args->cache;
+  const int64_t page = w.args->layout->PageOf(w.task.sequence, start);
+  return part == kKeys ? cache.Keys(page, w.task.kv_head) : cache.Values(page, w.task.kv_head);
+}
+
+struct Rows {  // of f32
+  const float* data;
+  int64_t ld;
+};
+// A block of keys, of which `count` are looked at.
 struct Block {
   int start, count;
-  const float *keys, *values;
-  int64_t ldk, ldv;
-  Ahead next;  // rows of keys and values of the next block, as they lie
+  bool first, last;  // of its task
+  int next_count;    // of the block behind it
+  Rows keys, values;
 };
 
-// The rows of `count` keys from position `start` on.
-Ahead Locate(const Work& w, int start, int count) {
+// The block at `start` of a task that sees the keys [begin, end), not yet loaded.
+Block MakeBlock(int start, int begin, int end) {
+  const int left = end - start;
+  return {start,
+          Smaller(kBlock, left),
+          start <= begin,
+          left <= kBlock,
+          Smaller(kBlock, left - kBlock),
+          {},
+          {}};
+}
+
+// The rows of `count` keys from position `start` on, as they lie.
+Ahead Locate(const Work& w, Part part, int start, int count) {
   const AttentionArgs& args = *w.args;
   Ahead rows;
   rows.rows = Larger(count, 0);
   if (args.k) {
     const int64_t token = int64_t{args.layout->offsets[w.task.sequence]} + start;
-    const int64_t column = int64_t{w.task.kv_head} * args.head_dim;
-    rows.parts[0] = reinterpret_cast<const char*>(args.k + token * args.ldk + column);
-    rows.parts[1] = reinterpret_cast<const char*>(args.v + token * args.ldv + column);
-    rows.strides[0] = args.ldk * static_cast<int64_t>(sizeof(float));
-    rows.strides[1] = args.ldv * static_cast<int64_t>(sizeof(float));
+    const int64_t ld = part == kKeys ? args.ldk : args.ldv;
+    const float* base = part == kKeys ? args.k : args.v;
+    rows.data =
+        reinterpret_cast<const char*>(base + token * ld + int64_t{w.task.kv_head} * args.head_dim);
+    rows.stride = ld * static_cast<int64_t>(sizeof(float));
     rows.bytes = args.head_dim * static_cast<int64_t>(sizeof(float));
   } else if (rows.rows > 0) {
-    const int64_t page = args.layout->PageOf(w.task.sequence, start);
-    const KvRows keys = args.cache.Keys(page, w.task.kv_head);
-    const KvRows values = args.cache.Values(page, w.task.kv_head);
-    rows.parts[0] = reinterpret_cast<const char*>(keys.data);
-    rows.parts[1] = reinterpret_cast<const char*>(values.data);
-    rows.bytes = rows.strides[0] = rows.strides[1] = keys.RowBytes();
+    const KvRows in_cache = CachedRows(w, part, start);
+    rows.data = reinterpret_cast<const char*>(in_cache.data);
+    rows.bytes = rows.stride = in_cache.RowBytes();
   }
   return rows;
 }
 
-// The block at `start` of a task that sees keys up to `end`: keys and values where they lie, if in
-// f32, else converted. `pad_values`: rows of values have zeros up to padded_dim.
-Block LoadBlock(const Work& w, int start, int end, bool pad_values) {
+// The same as f32, each row up to a multiple of 16 where `pad` says so (with zeros).
+Rows LoadRows(const Work& w, Part part, int start, int count, bool pad) {
   const AttentionArgs& args = *w.args;
-  const int head_dim = args.head_dim, count = Smaller(kBlock, end - start);
-  Block block = {start, count, w.keys, w.values, head_dim, pad_values ? w.padded_dim : head_dim,
-                 {}};
-  block.next = Locate(w, start + kBlock, Smaller(kBlock, end - start - kBlock));
+  const int head_dim = args.head_dim;
+  float* const buffer = part == kKeys ? w.keys : w.values;
+  const Rows loaded = {buffer, pad ? w.padded_dim : head_dim};
   if (args.k) {
-    const Ahead rows = Locate(w, start, count);
-    block.keys = reinterpret_cast<const float*>(rows.parts[0]);
-    block.ldk = args.ldk;
-    // Values are read column by column: in rows far apart that would thrash the cache.
-    const float* values = reinterpret_cast<const float*>(rows.parts[1]);
+    // Products take a number of each row in turn: in rows far apart that would thrash the cache.
+    const Ahead rows = Locate(w, part, start, count);
     for (int key = 0; key < count; ++key) {
-      WidenRow(values + key * args.ldv, head_dim, w.values + key * block.ldv,
+      WidenRow(reinterpret_cast<const float*>(rows.data + key * rows.stride), head_dim,
+               buffer + key * loaded.ld,
                [](const float* p) TBOOST_INLINE_LAMBDA { return Load(p); });
     }
-    return block;
+    return loaded;
   }
-  const int64_t page = args.layout->PageOf(w.task.sequence, start);
-  const KvRows keys = args.cache.Keys(page, w.task.kv_head);
-  const KvRows values = args.cache.Values(page, w.task.kv_head);
-  const bool in_place = args.cache.dtype == DType::kF32;
-  if (in_place) {
-    block.keys = keys.row<float>(0);
-  } else {
-    for (int key = 0; key < count; ++key) LoadKvRow(keys, key, w.keys + key * block.ldk);
+  const KvRows rows = CachedRows(w, part, start);
+  if (args.cache.dtype == DType::kF32 && loaded.ld == head_dim) {
+    return {rows.row<float>(0), head_dim};
   }
-  if (in_place && block.ldv == head_dim) {
-    block.values = values.row<float>(0);
-  } else {
-    for (int key = 0; key < count; ++key) LoadKvRow(values, key, w.values + key * block.ldv);
-  }
-  return block;
+  for (int key = 0; key < count; ++key) LoadKvRow(rows, key, buffer + key * loaded.ld);
+  return loaded;
 }
 
 // ---- Rows in lanes ----
@@ -185,26 +194,34 @@ TBOOST_INLINE void LocateRows(const Work& w, int64_t vector, T* base, int64_t ld
   }
 }
 
-// q as [strips][head_dim][kStripRows], scaled.
-void StartLanes(const Work& w) {
+// Where the rows of a strip lie in q or out: those of all heads of a query side by side.
+Ahead LocateStrip(const Work& w, int64_t strip, const float* base, int64_t ld) {
+  const int64_t first = strip * kStripRows / w.group * w.group;
+  const int64_t end = Smaller64(w.rows, (strip + 1) * kStripRows);
+  Ahead rows;
+  rows.data = reinterpret_cast<const char*>(base + RowOffset(w, first, ld));
+  rows.rows = (end - first + w.group - 1) / w.group;
+  rows.stride = ld * static_cast<int64_t>(sizeof(float));
+  rows.bytes = w.group * w.args->head_dim * static_cast<int64_t>(sizeof(float));
+  return rows;
+}
+
+// q of a strip as [head_dim][kStripRows], scaled, and no result yet.
+void StartStrip(const Work& w, int64_t strip) {
   const AttentionArgs& args = *w.args;
   const int head_dim = args.head_dim;
-  for (int64_t query = 0; query < w.task.queries; ++query) {
-    const float* q = args.q + RowOffset(w, query * w.group, args.ldq);
-    for (int64_t i = 0; i < w.group * head_dim; i += 16) Prefetch(q + i);
-  }
-  const F32x16 scale = Set1(QueryScale(args));
-  for (int64_t vector = 0; vector * 16 < w.rows; ++vector) {
+  const float scale = QueryScale(args);
+  const int64_t first = strip * kStripRows / 16;
+  float* const strip_q = w.q + strip * head_dim * kStripRows;
+  for (int64_t v = 0; v < StripVectors(w, strip); ++v) {
     const float* rows[16];
-    LocateRows(w, vector, args.q, args.ldq, rows);
-    const int64_t strip = vector * 16 / kStripRows;
-    float* const q = w.q + strip * head_dim * kStripRows + vector * 16 % kStripRows;
-    Transpose16(rows, head_dim, q, kStripRows);
-    for (int d = 0; d < head_dim; ++d) {
-      Store(Load(q + d * kStripRows) * scale, q + d * kStripRows);
-    }
+    LocateRows(w, first + v, args.q, args.ldq, rows);
+    float* const q = strip_q + v * 16;
+    Transpose16(
+        rows, head_dim, [=](int64_t, auto x) TBOOST_INLINE_LAMBDA { return x * scale; },
+        [=](int64_t d) TBOOST_INLINE_LAMBDA { return q + d * kStripRows; });
   }
-  ClearState(w, (w.rows + 15) / 16, (w.rows + kStripRows - 1) / kStripRows * kStripRows * head_dim);
+  ClearState(w, first * 16, kStripRows, strip * head_dim * kStripRows, kStripRows * head_dim);
 }
 
 // The keys of a block that some row of the vectors [first, last) sees, [begin, end), and those
@@ -249,42 +266,52 @@ void HideScores(const Work& w, const Block& block, const BlockRange& range, int6
   }
 }
 
+// What is needed next when a strip has gone through a block.
+Ahead AfterStrip(const Work& w, const Block& block, int64_t strip) {
+  if (block.last) return LocateStrip(w, strip, w.args->out, w.args->ldo);
+  if ((strip + 1) * kStripRows >= w.rows) {
+    return Locate(w, kKeys, block.start + kBlock, block.next_count);
+  }
+  return block.first ? LocateStrip(w, strip + 1, w.args->q, w.args->ldq) : Ahead();
+}
+
 // Takes the vectors [first, last) of one strip through a block, of whose keys they see `range`.
-void LanesThrough(const Work& w, const Block& block, const BlockRange& range, int64_t first,
+void LanesThrough(const Work& w, Block& block, const BlockRange& range, int64_t first,
                   int64_t last) {
   const int head_dim = w.args->head_dim, keys = range.end - range.begin;
   const int64_t strip = first * 16 / kStripRows, lane = first * 16 % kStripRows;
   float* const scores = w.scores + lane;
   float* const seen_scores = scores + range.begin * kStripRows;
   Product product = {};
-  product.a = block.keys + range.begin * block.ldk;
-  product.a_row = block.ldk;
+  product.a = block.keys.data + range.begin * block.keys.ld;
+  product.a_row = block.keys.ld;
   product.a_step = 1;
   product.b = w.q + strip * head_dim * kStripRows + lane;
   product.ldb = product.ldc = kStripRows;
   product.steps = head_dim;
   product.c = seen_scores;
-  product.ahead = first == 0 ? &block.next : nullptr;
+  if (!block.values.data) product.ahead = Locate(w, kValues, block.start, block.count);
   Multiply(product, keys, last - first);
-  product.ahead = nullptr;
   if (w.args->softcap > 0) CapScores(*w.args, w.scores, int64_t{kBlock} * kStripRows);
 
   LaneMask mask;
   if (!range.whole()) HideScores(w, block, range, first, mask, scores);
-  for (int64_t v = first; v < last; ++v) {
-    SoftmaxLanes(StateOf(w, v, v - first), scores + (v - first) * 16, kStripRows, range.begin,
-                 range.end);
-  }
+  SoftmaxLanes(StateOf(w, first, 0), scores, kStripRows, last - first, range.begin, range.end,
+               block.first);
 
-  product.a = block.values + range.begin * block.ldv;
+  if (!block.values.data) block.values = LoadRows(w, kValues, block.start, block.count, false);
+  product.a = block.values.data + range.begin * block.values.ld;
   product.a_row = 1;
-  product.a_step = block.ldv;
+  product.a_step = block.values.ld;
   product.b = seen_scores;
   product.steps = keys;
   product.c = w.out + strip * head_dim * kStripRows + lane;
-  product.old_factor = w.old_factor;
-  product.new_factor = w.new_factor;
-  product.factor_vector = 16;
+  product.ahead = lane == 0 ? AfterStrip(w, block, strip) : Ahead();
+  if (!block.first) {
+    product.old_factor = w.old_factor;
+    product.new_factor = w.new_factor;
+    product.factor_vector = 16;
+  }
   if (range.whole()) return Multiply(product, head_dim, last - first);
   product.begin = mask.begin;
   product.end = mask.end;
@@ -293,7 +320,7 @@ void LanesThrough(const Work& w, const Block& block, const BlockRange& range, in
   Multiply<true>(product, head_dim, 1);
 }
 
-void StripThrough(const Work& w, const Block& block, int64_t strip) {
+void StripThrough(const Work& w, Block& block, int64_t strip) {
   const int64_t first = strip * kStripRows / 16, last = first + StripVectors(w, strip);
   const BlockRange range = RangeOf(w, block, first, last);
   if (range.begin == range.end) return;
@@ -309,10 +336,10 @@ inline F32x16 Inverse(F32x16 sum) {  // 0 of a row that saw nothing
 }
 
 // To out + 0: no row ends in -0, whatever was merged into it.
-void StoreLanes(const Work& w) {
+void StoreStrip(const Work& w, int64_t strip) {
   const int head_dim = w.args->head_dim;
-  for (int64_t vector = 0; vector * 16 < w.rows; ++vector) {
-    const int64_t strip = vector * 16 / kStripRows;
+  const int64_t first = strip * kStripRows / 16;
+  for (int64_t vector = first; vector < first + StripVectors(w, strip); ++vector) {
     const float* from = w.out + strip * head_dim * kStripRows + vector * 16 % kStripRows;
     float inverse[16], *out[16];
     Store(Inverse(Load(w.sum + vector * 16)), inverse);
@@ -321,23 +348,35 @@ void StoreLanes(const Work& w) {
       const int left = Smaller(16, head_dim - d);
       const float* rows[16];
       for (int i = 0; i < 16; ++i) rows[i] = from + (d + Smaller(i, left - 1)) * kStripRows;
-      Transpose16(rows, 16, w.panel, 16);
+      float* to[16];
+      for (int i = 0; i < 16; ++i) {
+        const bool here = left == 16 && vector * 16 + i < w.rows;
+        to[i] = here ? out[i] + d : w.panel + i * 16;
+      }
+      Transpose16(
+          rows, 16, [&](int64_t i, auto x) TBOOST_INLINE_LAMBDA { return x * inverse[i] + 0.0f; },
+          [&](int64_t i) TBOOST_INLINE_LAMBDA { return to[i]; });
+      if (left == 16) continue;
       for (int64_t i = 0; i < 16 && vector * 16 + i < w.rows; ++i) {
-        const F32x16 row = Fma(Load(w.panel + i * 16), Set1(inverse[i]), Zero());
-        StorePartial(row, out[i] + d, left);
+        StorePartial(Load(w.panel + i * 16), out[i] + d, left);
       }
     }
   }
 }
 
 void AttendInLanes(const Work& w) {
-  StartLanes(w);
-  const int end = SeenBy(w, w.rows - 1).end;
-  for (int start = SeenBy(w, 0).begin / kBlock * kBlock; start < end; start += kBlock) {
-    const Block block = LoadBlock(w, start, end, false);
-    for (int64_t strip = 0; strip * kStripRows < w.rows; ++strip) StripThrough(w, block, strip);
+  const int begin = SeenBy(w, 0).begin, end = SeenBy(w, w.rows - 1).end;
+  LocateStrip(w, 0, w.args->q, w.args->ldq).TouchAll();
+  for (int start = begin / kBlock * kBlock; start < end; start += kBlock) {
+    Block block = MakeBlock(start, begin, end);
+    if (block.first) Locate(w, kKeys, start, block.count).TouchAll();
+    for (int64_t strip = 0; strip * kStripRows < w.rows; ++strip) {
+      if (block.first) StartStrip(w, strip);
+      if (strip == 0) block.keys = LoadRows(w, kKeys, start, block.count, false);
+      StripThrough(w, block, strip);
+      if (block.last) StoreStrip(w, strip);
+    }
   }
-  StoreLanes(w);
 }
 
 // ---- Keys in lanes: the heads of one query ----
@@ -349,18 +388,22 @@ void StartRows(const Work& w) {
     const float* q = w.args->q + RowOffset(w, r, w.args->ldq);
     for (int d = 0; d < head_dim; ++d) w.q[r * head_dim + d] = q[d] * scale;
   }
-  ClearState(w, w.rows, w.rows * w.padded_dim);
+  ClearState(w, 0, w.rows * 16, 0, w.rows * w.padded_dim);
 }
 
 void RowsThrough(const Work& w, const Block& block, int begin) {
   const int head_dim = w.args->head_dim, groups = (block.count + 15) / 16;
+  const Ahead next_keys = Locate(w, kKeys, block.start + kBlock, block.next_count);
+  const Ahead next_values = Locate(w, kValues, block.start + kBlock, block.next_count);
   for (int g = 0; g < groups; ++g) {
     const float* rows[16];
     for (int i = 0; i < 16; ++i) {
-      rows[i] = block.keys + Smaller(g * 16 + i, block.count - 1) * block.ldk;
-      block.next.Touch(0, g * 16 + i);
+      rows[i] = block.keys.data + Smaller(g * 16 + i, block.count - 1) * block.keys.ld;
+      next_keys.Touch(g * 16 + i);
     }
-    Transpose16(rows, head_dim, w.panel + g * 16, kBlock);
+    Transpose16(
+        rows, head_dim, [](int64_t, auto x) TBOOST_INLINE_LAMBDA { return x; },
+        [&](int64_t d) TBOOST_INLINE_LAMBDA { return w.panel + d * kBlock + g * 16; });
   }
   Product product = {};
   product.a = w.q;
@@ -371,15 +414,15 @@ void RowsThrough(const Work& w, const Block& block, int begin) {
   product.steps = head_dim;
   product.c = w.scores;
   Multiply(product, w.rows, groups);
-  for (int key = 0; key < kBlock; ++key) block.next.Touch(1, key);
+  next_values.TouchAll();
   if (w.args->softcap > 0) CapScores(*w.args, w.scores, w.rows * kBlock);
   for (int64_t r = 0; r < w.rows; ++r) {
     SoftmaxRow(StateOf(w, r, r), w.scores + r * kBlock, begin, block.count);
   }
   product.a = w.scores + begin;
   product.a_row = kBlock;
-  product.b = block.values + begin * block.ldv;
-  product.ldb = block.ldv;
+  product.b = block.values.data + begin * block.values.ld;
+  product.ldb = block.values.ld;
   product.steps = block.count - begin;
   product.c = w.out;
   product.ldc = w.padded_dim;
@@ -396,7 +439,7 @@ void StoreRows(const Work& w) {
     const float* from = w.out + r * w.padded_dim;
     ForVectors(head_dim, [&](int64_t d, auto span) TBOOST_INLINE_LAMBDA {
       float* const out = w.args->out + RowOffset(w, r, w.args->ldo) + d;
-      span.StoreTo(Fma(Load(from + d), inverse, Zero()), out);
+      span.StoreTo(Load(from + d) * inverse + Zero(), out);
     });
   }
 }
@@ -405,7 +448,9 @@ void AttendInRows(const Work& w) {
   StartRows(w);
   const KeyRange seen = SeenBy(w, 0);
   for (int start = seen.begin / kBlock * kBlock; start < seen.end; start += kBlock) {
-    const Block block = LoadBlock(w, start, seen.end, true);
+    Block block = MakeBlock(start, seen.begin, seen.end);
+    block.keys = LoadRows(w, kKeys, start, block.count, false);
+    block.values = LoadRows(w, kValues, start, block.count, true);
     RowsThrough(w, block, Larger(0, seen.begin - start));
   }
   StoreRows(w);

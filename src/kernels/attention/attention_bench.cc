@@ -51,12 +51,16 @@ const bool kRegistered = [] {
     if (isa > DetectIsa()) continue;
     const std::string name(IsaName(isa));
     const AttentionShape encoder = {.heads = 12, .kv_heads = 12, .head_dim = 64};
+    const AttentionShape narrow = {.heads = 12, .kv_heads = 12, .head_dim = 32};
     const AttentionShape decoder = {.heads = 9, .kv_heads = 3, .head_dim = 64, .causal = true};
     const AttentionShape wide = {.heads = 4, .kv_heads = 1, .head_dim = 256, .causal = true};
     benchmark::RegisterBenchmark(("attention/encoder/" + name).c_str(), Prefill, isa, encoder)
         ->Arg(128)
         ->Arg(1024)
         ->Arg(4096);
+    benchmark::RegisterBenchmark(("attention/narrow/" + name).c_str(), Prefill, isa, narrow)
+        ->Arg(128)
+        ->Arg(512);
     benchmark::RegisterBenchmark(("attention/causal/" + name).c_str(), Prefill, isa, decoder)
         ->Arg(512)
         ->Arg(4096);

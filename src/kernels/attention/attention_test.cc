@@ -42,6 +42,7 @@ std::vector<Case> Cases() {
   std::vector<Case> cases = {
       {{.heads = 2, .kv_heads = 2, .head_dim = 64}, {1, 130, 0, 64}},
       {{.heads = 4, .kv_heads = 2, .head_dim = 64, .causal = true}, {70, 1, 129}},
+      {{.heads = 12, .kv_heads = 12, .head_dim = 32}, {128, 300, 2}},
       {{.heads = 9, .kv_heads = 3, .head_dim = 64, .causal = true}, {63, 65}},
       {{.heads = 7, .kv_heads = 1, .head_dim = 48, .causal = true, .window = 33}, {150}},
       {{.heads = 4, .kv_heads = 1, .head_dim = 256, .causal = true, .window = 100}, {131}},

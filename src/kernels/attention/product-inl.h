@@ -8,16 +8,18 @@
 namespace tboost::kernels::TBOOST_ISA {
 
 // Rows of memory that will be read soon, asked for while something else is computed: the processor
-// does not foresee where the next block of keys lies. Of `parts` each row has `bytes`.
+// does not foresee where they lie.
 struct Ahead {
-  const char* parts[2];
-  int64_t strides[2];
-  int64_t rows = 0, bytes;
+  const char* data = nullptr;
+  int64_t stride = 0, rows = 0, bytes = 0;
 
-  TBOOST_INLINE void Touch(int part, int64_t row) const {
+  TBOOST_INLINE void Touch(int64_t row) const {
     if (row >= rows) return;
-    const char* const p = parts[part] + row * strides[part];
+    const char* const p = data + row * stride;
     for (int64_t at = 0; at < bytes; at += 64) Prefetch(p + at);
+  }
+  TBOOST_INLINE void TouchAll() const {
+    for (int64_t row = 0; row < rows; ++row) Touch(row);
   }
 };
 
@@ -38,7 +40,9 @@ struct Product {
   // [all_begin, all_end) is that of every lane.
   const float *begin = nullptr, *end = nullptr;
   int64_t all_begin = 0, all_end = 0;
-  const Ahead* ahead = nullptr;  // its row r is touched before row r of c is computed
+  // Touched in as many parts as c has rows, each before one of them is computed.
+  Ahead ahead = {};
+  int64_t ahead_rows = 0;  // of such a part
 };
 
 // Accumulators that fit beside the operands, and rows of the largest tile.
@@ -91,11 +95,8 @@ struct Tile {
 
 template <bool kMasked, int kRows, int kVectors>
 [[gnu::noinline]] void ProductTile(const Product& p, int64_t row, int64_t vector) {
-  if (p.ahead) {
-    for (int r = 0; r < kRows; ++r) {
-      p.ahead->Touch(0, row + r);
-      p.ahead->Touch(1, row + r);
-    }
+  if (vector == 0) {
+    for (int64_t r = 0; r < kRows * p.ahead_rows; ++r) p.ahead.Touch(row * p.ahead_rows + r);
   }
   const float *a = p.a + row * p.a_row, *b = p.b + vector * 16;
   Tile<kRows, kVectors> tile;
@@ -136,7 +137,8 @@ TBOOST_INLINE void ProductRows(const Product& p, int64_t row, int64_t vectors) {
 
 // Rows [0, rows) and vectors [0, vectors) of p.
 template <bool kMasked = false>
-inline void Multiply(const Product& p, int64_t rows, int64_t vectors) {
+inline void Multiply(Product& p, int64_t rows, int64_t vectors) {
+  p.ahead_rows = (p.ahead.rows + rows - 1) / rows;
   int64_t row = 0;
   for (; row + kTileRows <= rows; row += kTileRows) {
     ProductRows<kMasked, kTileRows>(p, row, vectors);

@@ -2,6 +2,7 @@
 // Included by ISA sources only.
 #pragma once
 
+#include "src/kernels/attention/attention_tasks.h"
 #include "src/kernels/simd/math-inl.h"
 #include "src/tensor/sequence_layout.h"
 
@@ -56,20 +57,44 @@ TBOOST_INLINE F32x16 LaneWeights(float* scores, int64_t ld, int first, int last,
   return sums[0];
 }
 
-TBOOST_INLINE void SoftmaxLanes(const SoftmaxState& state, float* scores, int64_t ld, int first,
-                                int last) {
-  F32x16 even = Set1(kMinusInfinity), odd = even;  // two chains
+// The largest of the scores of each lane, in chains that do not wait for each other.
+TBOOST_INLINE F32x16 LaneMax(const float* scores, int64_t ld, int first, int last) {
+  constexpr int kChains = 8;
+  F32x16 max[kChains];
+  for (int i = 0; i < kChains; ++i) max[i] = Set1(kMinusInfinity);
   int key = first;
-  for (; key + 2 <= last; key += 2) {
-    even = Max(even, Load(scores + key * ld));
-    odd = Max(odd, Load(scores + (key + 1) * ld));
+  for (; key + kChains <= last; key += kChains) {
+    for (int i = 0; i < kChains; ++i) max[i] = Max(max[i], Load(scores + (key + i) * ld));
   }
-  if (key < last) even = Max(even, Load(scores + key * ld));
-  const F32x16 block_max = Max(even, odd), shift = FiniteMax(block_max);
-  const F32x16 sum = first == 0 && last == kPageTokens
-                         ? LaneWeights<true>(scores, ld, first, last, shift)
-                         : LaneWeights<false>(scores, ld, first, last, shift);
-  MergeBlock(state, block_max, sum);
+  for (; key < last; ++key) max[0] = Max(max[0], Load(scores + key * ld));
+  for (int width = kChains / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) max[i] = Max(max[i], max[i + width]);
+  }
+  return max[0];
+}
+
+// `vectors` of rows side by side, each step for all of them, so that their chains overlap. `fresh`:
+// rows have seen nothing before; there are no factors then, as those would be 0 and 1.
+TBOOST_INLINE void SoftmaxLanes(const SoftmaxState& state, float* scores, int64_t ld,
+                                int64_t vectors, int first, int last, bool fresh) {
+  F32x16 max[kStripRows / 16], sum[kStripRows / 16];
+  for (int64_t v = 0; v < vectors; ++v) max[v] = LaneMax(scores + v * 16, ld, first, last);
+  for (int64_t v = 0; v < vectors; ++v) {
+    const F32x16 shift = FiniteMax(max[v]);
+    sum[v] = first == 0 && last == kPageTokens
+                 ? LaneWeights<true>(scores + v * 16, ld, first, last, shift)
+                 : LaneWeights<false>(scores + v * 16, ld, first, last, shift);
+  }
+  for (int64_t v = 0; v < vectors; ++v) {
+    const SoftmaxState own = {state.max + v * 16, state.sum + v * 16, state.old_factor + v * 16,
+                              state.new_factor + v * 16};
+    if (fresh) {
+      Store(max[v], own.max);
+      Store(sum[v], own.sum);
+    } else {
+      MergeBlock(own, max[v], sum[v]);
+    }
+  }
 }
 
 // Keys in lanes: one row, whose state stands in all lanes; weights of the keys [first, last),
