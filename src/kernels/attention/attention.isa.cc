@@ -186,11 +186,18 @@ inline int64_t StripVectors(const Work& w, int64_t strip) {
   return left < kStripRows / 16 ? left : kStripRows / 16;
 }
 
-// Where the 16 rows of a vector lie in q or out.
+// Where the 16 rows of a vector lie in q or out: one division for all of them.
 template <class T>
 TBOOST_INLINE void LocateRows(const Work& w, int64_t vector, T* base, int64_t ld, T* rows[16]) {
+  const int64_t first = vector * 16, head_dim = w.args->head_dim;
+  int64_t head = first % w.group;
+  T* row = base + RowOffset(w, first, ld);
   for (int i = 0; i < 16; ++i) {
-    rows[i] = base + RowOffset(w, Smaller64(vector * 16 + i, w.rows - 1), ld);
+    rows[i] = row;
+    if (first + i + 1 >= w.rows) continue;
+    const bool next_query = ++head == w.group;
+    row += next_query ? ld - (w.group - 1) * head_dim : head_dim;
+    if (next_query) head = 0;
   }
 }
 

@@ -140,11 +140,14 @@ template <bool kMasked = false>
 inline void Multiply(Product& p, int64_t rows, int64_t vectors) {
   p.ahead_rows = (p.ahead.rows + rows - 1) / rows;
   int64_t row = 0;
-  for (; row + kTileRows <= rows; row += kTileRows) {
+  // 7 and 8 rows make two tiles of about one size: one or two rows alone wait for their own sums.
+  for (int64_t left = rows; left >= kTileRows; left = rows - row) {
+    if (kTileRows > 4 && (left == 7 || left == 8)) break;
     ProductRows<kMasked, kTileRows>(p, row, vectors);
+    row += kTileRows;
   }
   if constexpr (kTileRows > 4) {
-    if (row + 4 <= rows) ProductRows<kMasked, 4>(p, row, vectors), row += 4;
+    for (; row + 4 <= rows; row += 4) ProductRows<kMasked, 4>(p, row, vectors);
   }
   if constexpr (kTileRows > 3) {
     if (row + 3 <= rows) ProductRows<kMasked, 3>(p, row, vectors), row += 3;
