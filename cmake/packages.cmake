@@ -7,6 +7,7 @@ find_package(ICU REQUIRED COMPONENTS uc i18n)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_path(PROTOZERO_INCLUDE protozero/varint.hpp REQUIRED)  # headers alone, without a package file
 
 function(tboost_package name)
   add_library(tboost_pkg_${name} INTERFACE)
@@ -18,3 +19,5 @@ tboost_package(cli11 CLI11::CLI11)
 tboost_package(icu ICU::uc ICU::i18n)
 tboost_package(pcre2 PkgConfig::PCRE2)
 tboost_package(xxhash PkgConfig::XXHASH)
+tboost_package(protozero)
+target_include_directories(tboost_pkg_protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE})

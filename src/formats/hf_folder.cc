@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "src/base/file.h"
+#include "src/formats/contained_file.h"
 #include "src/formats/quoted.h"
 #include "src/formats/safetensors/safetensors.h"
 
@@ -15,32 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kWeights = "model.safetensors";
 constexpr std::string_view kIndex = "model.safetensors.index.json";
-
-bool IsInside(const fs::path& path, const fs::path& folder) {
-  const auto [end, unused] = std::ranges::mismatch(folder, path);
-  return end == folder.end();
-}
-
-// The path of `name` in the folder, "" where nothing is there. Links must lead to where
-// ReadHfFolder allows.
-Result<std::string> Resolve(const std::string& folder, std::string_view name) {
-  TBOOST_ASSIGN_OR_RETURN(const std::string path, ContainedPath(folder, name));
-  std::error_code error;
-  const fs::path root = fs::canonical(folder, error);
-  if (error) return NotFoundError("{}: cannot open: {}", folder, error.message());
-  const fs::path target = fs::canonical(path, error);
-  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
-    return std::string();
-  if (error) return IoError("{}: cannot open: {}", path, error.message());
-  const bool in_cache = root.parent_path().filename() == "snapshots" &&
-                        IsInside(target, root.parent_path().parent_path() / "blobs");
-  if (!IsInside(target, root) && !in_cache)
-    return InvalidArgumentError("{}: the link leads out of the model's folder, to {}", path,
-                                target.string());
-  // Opening a FIFO would wait for its writer.
-  if (!fs::is_regular_file(target, error)) return IoError("{}: not a regular file", path);
-  return target.string();
-}
 
 // Maps `path` and appends its file and tensors. Messages give the real path.
 Status AddFile(const std::string& path, std::vector<MappedFile>& files,
@@ -64,7 +39,7 @@ Result<RawModel> ReadShards(const std::string& folder, const std::string& index_
   std::vector<MappedFile> files;
   std::vector<RawTensor> tensors;
   for (const std::string& name : names) {
-    TBOOST_ASSIGN_OR_RETURN(const std::string path, Resolve(folder, name));
+    TBOOST_ASSIGN_OR_RETURN(const std::string path, FindContainedFile(folder, name));
     if (path.empty())
       return NotFoundError("{}: names the shard {}, which is missing", index_path, Quoted(name));
     TBOOST_RETURN_IF_ERROR(AddFile(path, files, tensors));
@@ -79,12 +54,12 @@ Result<RawModel> ReadShards(const std::string& folder, const std::string& index_
 }
 
 Result<RawModel> ReadWeights(const std::string& folder) {
-  TBOOST_ASSIGN_OR_RETURN(const std::string single, Resolve(folder, kWeights));
+  TBOOST_ASSIGN_OR_RETURN(const std::string single, FindContainedFile(folder, kWeights));
   if (!single.empty()) return ReadSafetensors(single);
-  TBOOST_ASSIGN_OR_RETURN(const std::string index, Resolve(folder, kIndex));
+  TBOOST_ASSIGN_OR_RETURN(const std::string index, FindContainedFile(folder, kIndex));
   if (!index.empty()) return ReadShards(folder, index);
   for (const std::string_view pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-    TBOOST_ASSIGN_OR_RETURN(const std::string path, Resolve(folder, pickled));
+    TBOOST_ASSIGN_OR_RETURN(const std::string path, FindContainedFile(folder, pickled));
     if (!path.empty())
       return UnsupportedError(
           "{}: the weights are pickled ({}): only safetensors is read; save the model with "
@@ -97,7 +72,7 @@ Result<RawModel> ReadWeights(const std::string& folder) {
 }  // namespace
 
 Result<std::optional<std::string>> HfFolder::ReadText(std::string_view name) const {
-  TBOOST_ASSIGN_OR_RETURN(const std::string file, Resolve(path, name));
+  TBOOST_ASSIGN_OR_RETURN(const std::string file, FindContainedFile(path, name));
   if (file.empty()) return std::optional<std::string>();
   TBOOST_ASSIGN_OR_RETURN(std::string text, ReadFile(file));
   return std::optional(std::move(text));

@@ -183,8 +183,152 @@ def npy():
         write("npy", name, data)
 
 
+def onnx():
+    def varint(n):
+        n &= 2**64 - 1
+        out = b""
+        while n > 127:
+            out += bytes([n & 127 | 128])
+            n >>= 7
+        return out + bytes([n])
+
+    def field(number, value):
+        """A varint, a 32-bit float or bytes, by the value's type."""
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        if isinstance(value, float):
+            return varint(number << 3 | 5) + struct.pack("<f", value)
+        value = value.encode() if isinstance(value, str) else value
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    def packed(number, values):
+        return field(number, b"".join(map(varint, values)))
+
+    def tensor(kind, dims, data=b"", name="w"):
+        return packed(1, dims) + field(2, kind) + field(8, name) + data
+
+    def external(**entries):
+        return field(14, 1) + b"".join(field(13, field(1, k) + field(2, v)) for k, v in entries.items())
+
+    def node(attributes=b"", op="If"):
+        return field(1, "x") + field(2, "z") + field(3, "n") + field(4, op) + attributes
+
+    def attribute(kind, value):
+        return field(5, field(1, "a") + value + field(20, kind))
+
+    def graph(fields):
+        return field(2, "g") + fields + field(12, field(1, "y"))
+
+    def model(fields, more=b""):
+        opset = field(8, field(1, "ai.onnx") + field(2, 17))
+        return field(1, 8) + field(2, "p") + opset + more + field(7, graph(fields))
+
+    def initializer(*arguments):
+        return model(field(5, tensor(*arguments)))
+
+    def value(kind):
+        return model(field(11, field(1, "x") + field(2, kind)))
+
+    def with_attribute(kind, fields):
+        return model(field(1, node(attribute(kind, fields))))
+
+    shape = field(2, field(1, field(1, 3)) + field(1, field(2, "N")) + field(1, field(1, -1)))
+    of_tensor = field(1, field(1, 1) + shape)
+    byte = tensor(2, [1], field(9, b"b"))
+    inner = graph(field(1, node(op="Add")))
+    function = field(1, "f") + field(4, "a") + field(5, "b") + field(6, "alpha") + field(7, node())
+    function += field(9, field(2, 17)) + field(10, "d") + field(11, field(1, "e") + field(3, 1)) + field(13, "o")
+    seeds = {
+        "none": b"",
+        "text": b"hello",
+        "raw": initializer(1, [2], field(9, bytes(8))),
+        "raw_size": initializer(1, [2], field(9, bytes(7))),
+        "raw_strings": initializer(8, [1], field(9, b"b")),
+        "raw_and_typed": initializer(1, [1], field(9, bytes(4)) + field(4, bytes(4))),
+        "raw_kind": initializer(1, [1], field(9, 1)),
+        "floats": initializer(1, [2], field(4, bytes(8))),
+        "floats_single": initializer(1, [2], field(4, 1.0) + field(4, 2.0)),
+        "floats_ragged": initializer(1, [2], field(4, bytes(7))),
+        "doubles": initializer(11, [1], field(10, bytes(8))),
+        "complex": initializer(14, [1], field(4, bytes(8))),
+        "ints": initializer(7, [3], packed(7, [1, -1, 2**40])),
+        "ints_cut": initializer(7, [1], field(7, b"\x01\x80")),
+        "bytes": initializer(3, [3], packed(5, [1, -128, 255])),
+        "bytes_range": initializer(3, [1], packed(5, [256])),
+        "nibbles": initializer(22, [3], packed(5, [33, 3])),
+        "six_bits": initializer(27, [1], packed(5, [1])),
+        "unsigned": initializer(12, [1], packed(11, [2**32 - 1])),
+        "strings": initializer(8, [2], field(6, "a") + field(6, "")),
+        "strings_kind": initializer(8, [1], field(6, 1)),
+        "typed_twice": initializer(1, [1], field(4, bytes(4)) + packed(7, [1])),
+        "typed_other": initializer(7, [1], field(4, bytes(4))),
+        "typed_few": initializer(7, [2], packed(7, [1])),
+        "empty": initializer(1, [0, 3]),
+        "negative": initializer(1, [-1]),
+        "overflow": initializer(1, [2**62, 4]),
+        "bits": initializer(11, [2**61]),
+        "rank": initializer(1, [1] * 9),
+        "unknown": initializer(99, [1]),
+        "segment": initializer(1, [1], field(3, b"")),
+        "external": initializer(1, [2], external(location="w", offset="4", length="8", checksum="0")),
+        "external_twice": model(field(5, tensor(2, [1], external(location="w")))
+                                + field(5, tensor(2, [1], external(location="w"), "v"))),
+        "external_range": initializer(1, [2**20], external(location="w")),
+        "external_length": initializer(1, [1], external(location="w", length="5")),
+        "external_number": initializer(1, [1], external(location="w", offset="-1")),
+        "external_key": initializer(1, [1], external(location="w", key="x")),
+        "external_missing": initializer(1, [1], external(location="v")),
+        "external_location": initializer(1, [1], external(offset="1")),
+        "external_raw": initializer(1, [1], external(location="w") + field(9, bytes(4))),
+        "location": initializer(1, [1], field(14, 2)),
+        "sparse": model(field(15, field(1, byte))),
+        "twice": model(field(5, byte) + field(5, byte)),
+        "node_twice": model(field(1, node()) + field(1, node())),
+        "no_op": model(field(1, field(2, "y"))),
+        "float": with_attribute(1, field(2, 0.5)),
+        "int": with_attribute(2, field(3, -1)),
+        "string": with_attribute(3, field(4, "s")),
+        "tensor": with_attribute(4, field(5, byte)),
+        "tensor_none": with_attribute(4, b""),
+        "graph": with_attribute(5, field(6, inner)),
+        "floats_attribute": with_attribute(6, field(7, bytes(8)) + field(7, 1.0)),
+        "ints_attribute": with_attribute(7, packed(8, [1, 2]) + field(8, 3)),
+        "strings_attribute": with_attribute(8, field(9, "s")),
+        "tensors": with_attribute(9, field(10, byte) + field(10, byte)),
+        "graphs": with_attribute(10, field(11, inner)),
+        "sparse_attribute": with_attribute(11, field(22, b"")),
+        "type": with_attribute(13, field(14, of_tensor)),
+        "types": with_attribute(14, field(15, of_tensor)),
+        "reference": with_attribute(4, field(21, "outer")),
+        "no_type": model(field(1, node(field(5, field(1, "a") + field(3, 1))))),
+        "attribute_twice": model(field(1, node(attribute(2, b"") * 2))),
+        "of_tensor": value(of_tensor),
+        "of_sequence": value(field(4, field(1, of_tensor)) * 2),
+        "of_map": value(field(5, field(1, 8) + field(2, of_tensor))),
+        "of_sparse": value(field(8, field(1, 1) + shape)),
+        "of_optional": value(field(9, field(1, of_tensor))),
+        "of_opaque": value(field(7, field(1, "d"))),
+        "function": model(field(1, node(op="f") + field(7, "d") + field(8, "o")),
+                          field(25, function) + field(14, field(1, "k") + field(2, "v"))),
+        "functions": model(b"", field(25, function) * 2),
+        "opsets": model(b"", field(8, field(2, 18))),
+        "group": b"\x0b",
+        "number": b"\x00",
+        "fixed": b"\x09" + bytes(8) + b"\x0d" + bytes(3),
+        "long": b"\x08" + b"\xff" * 11,
+        "length": b"\x3a" + b"\xff" * 9 + b"\x01",
+    }
+    deep = inner
+    for _ in range(80):
+        deep = graph(field(1, node(attribute(5, field(6, deep)))))
+    seeds["deep"] = model(field(1, node(attribute(5, field(6, deep)))))
+    for name, data in seeds.items():
+        write("onnx", name, data)
+
+
 if __name__ == "__main__":
     safetensors()
     gguf()
     om()
     npy()
+    onnx()
