@@ -157,7 +157,7 @@ struct TinyGolden {
 // A compiled model below the public interface: any output, for any batch of sequences.
 class TestModel {
  public:
-  TestModel(Runtime& runtime, OmReader reader)
+  TestModel(Runtime& runtime, OmReader reader, const TileChoice& tiles = {})
       : om_(Must(LoadOmModel(std::move(reader), BuiltinOps(), "test"))) {
     std::vector<KvLayer> layers;
     for (ValueId cache : om_->program.caches) {
@@ -166,10 +166,11 @@ class TestModel {
           {static_cast<int>(*shape[0].constant()), static_cast<int>(*shape[1].constant())});
     }
     pool_.emplace(Must(KvPool::Create(layers, 64 * 64)));
-    executor_.emplace(runtime, om_->program, om_->weights.data(), &*pool_);
+    executor_.emplace(runtime, om_->program, om_->weights.data(), &*pool_, tiles);
   }
-  TestModel(Runtime& runtime, const std::string& path, const CompileOptions& options = {})
-      : TestModel(runtime, Must(CompileToMemory(path, options))) {}
+  TestModel(Runtime& runtime, const std::string& path, const CompileOptions& options = {},
+            const TileChoice& tiles = {})
+      : TestModel(runtime, Must(CompileToMemory(path, options)), tiles) {}
 
   // The rows of `output` for sequences that start here, in one step: logits of every token, or what
   // an encoder gives.

@@ -71,6 +71,43 @@ TEST(Quality, FilesAsTheyAre) {
   }
 }
 
+// The logits after each of 256 tokens of a text.
+std::vector<float> Logits(Runtime& runtime, const std::string& path, const std::string& kv_dtype) {
+  const auto model = Must(Model::Load(runtime, path, {.max_context = 256, .kv_dtype = kv_dtype}));
+  Ids ids = TextFor(*model);
+  ids.resize(256);
+  std::vector<float> all;
+  Must(Generator(*model).Score(ids, [&](int64_t, int64_t rows, const float* logits) {
+    all.insert(all.end(), logits, logits + rows * model->vocab_size());
+    return OkStatus();
+  }));
+  return all;
+}
+
+struct CacheError {
+  const char* model;
+  double bf16, int8;  // of a logit, at most
+};
+
+TEST(Quality, KeysAndValuesOfFewerBits) {
+  TBOOST_SKIP_IF_SANITIZED();
+  for (const CacheError& bounds : {CacheError{kSmolLm, 0.2, 1.5}, CacheError{kGemma, 0.2, 3}}) {
+    TBOOST_REQUIRE_MODEL(bounds.model);
+    const std::string path = RealModel(bounds.model);
+    const auto runtime = MakeRuntime();
+    const std::vector<float> exact = Logits(*runtime, path, "f32");
+    const double bf16 = LargestDifference(Logits(*runtime, path, "bf16"), exact);
+    const double int8 = LargestDifference(Logits(*runtime, path, "int8"), exact);
+    EXPECT_LT(bf16, bounds.bf16) << bounds.model;
+    EXPECT_LT(int8, bounds.int8) << bounds.model;
+    EXPECT_GT(bf16, 0) << "the cache is not in bf16";
+    EXPECT_GT(int8, bf16) << "the cache is not in int8";
+    const auto [least, largest] = std::ranges::minmax(exact);
+    std::printf("%-40s logits %.2f to %.2f; differences up to %.4f with bf16, %.4f with int8\n",
+                bounds.model, least, largest, bf16, int8);
+  }
+}
+
 class QualityOfFormat : public ::testing::TestWithParam<DType> {};
 
 TEST_P(QualityOfFormat, SmolLm) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "src/profile/tune_tiles.h"
 #include "tools/command.h"
 #include "tools/common.h"
 #include "tools/model_report.h"
@@ -15,6 +16,7 @@ namespace {
 struct Flags {
   ModelFlags model;
   std::string output, report;
+  double tune_seconds = 0;
   CompileOptions options;
 };
 
@@ -40,6 +42,27 @@ Status PrintSummary(const Flags& flags, const Json& manifest) {
   return OkStatus();
 }
 
+// Measures tiles with the model just written and puts what wins into it.
+Status Tune(const Flags& flags, Json& manifest) {
+  TBOOST_ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel({.path = flags.output}));
+  const Result<TunedTiles> tuned = [&] {
+    ProgressBar bar("tuning");
+    return TuneTiles(*loaded.model, flags.tune_seconds,
+                     [&](uint64_t done, uint64_t total) { return bar.Update(done, total); });
+  }();
+  if (!tuned.ok()) return tuned.status();
+  Print(fmt::format("tuned {} products in steps of {} tokens: {} hints\n", tuned->products,
+                    fmt::join(tuned->measured, ", "), tuned->gains.size()));
+  for (size_t i = 0; i < tuned->gains.size(); ++i)
+    Print(fmt::format("  {}, {:.1f} % less time\n", Describe(tuned->hints.products[i]),
+                      100 * tuned->gains[i]));
+  if (!tuned->left.empty())
+    Print(fmt::format("  no time for steps of {} tokens\n", fmt::join(tuned->left, ", ")));
+  if (tuned->gains.empty()) return OkStatus();
+  TBOOST_ASSIGN_OR_RETURN(manifest, StoreTileHints(flags.output, tuned->hints));
+  return OkStatus();
+}
+
 Status Run(Flags& flags) {
   if (IsOmFile(flags.model.path))
     return InvalidArgumentError("{}: this is an .om already", flags.model.path);
@@ -56,6 +79,7 @@ Status Run(Flags& flags) {
     return CompileToFile(flags.model.path, flags.output, options);
   }();
   if (!manifest.ok()) return manifest.status();
+  if (flags.tune_seconds > 0) TBOOST_RETURN_IF_ERROR(Tune(flags, *manifest));
   if (!flags.report.empty()) TBOOST_RETURN_IF_ERROR(WriteReport(flags.report, *manifest));
   return PrintSummary(flags, *manifest);
 }
@@ -85,6 +109,13 @@ Action Setup(CLI::App& app) {
                  "Keep this value of the source graph visible to `run` (may be repeated)")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  app.add_option("--tune", flags->tune_seconds,
+                 "Measure the tiles of products on this machine for about so many seconds (20) and "
+                 "store those that beat the computed ones")
+      ->type_name("[SECONDS]")
+      ->expected(0, 1)
+      ->default_str("20")
+      ->check(CLI::Range(0.1, 3600.0));
   return [flags] { return Run(*flags); };
 }
 

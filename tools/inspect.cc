@@ -78,6 +78,9 @@ void PrintText(const Model& model, const std::vector<TensorGroup>& groups) {
                       group.dtype, group.count, FormatBytes(group.bytes)));
   const std::string precision = PrecisionSummary(om.manifest);
   if (!precision.empty()) Print("\n" + precision);
+  if (!om.tiles.products.empty())
+    Print(fmt::format("\ntiles measured on {}, {}\n", om.tiles.cpu, om.tiles.isa));
+  for (const TileHint& hint : om.tiles.products) Print(fmt::format("  {}\n", Describe(hint)));
   Print("\npasses\n" + FusionDetails(om.manifest));
 }
 

@@ -74,6 +74,10 @@ Json Manifest(const ImportedModel& model, const CompileOptions& options, Json re
           {"report", std::move(report)}};
 }
 
+std::string ManifestText(const Json& manifest) {
+  return manifest.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
 // The model's own context, or less where that is asked for.
 Status LimitContext(ImportedModel& model, int64_t max_context) {
   const auto own = model.settings.at("context_length").get<int64_t>();
@@ -136,7 +140,7 @@ Result<Json> Compile(const std::string& path, OmWriter& writer, const CompileOpt
       WriteWeights(writer, model.graph, model.weights().files(), options.progress));
   const Json manifest = Manifest(model, options, std::move(description));
   const std::pair<std::string_view, std::string> sections[] = {
-      {kManifestSection, manifest.dump(1, ' ', false, Json::error_handler_t::replace)},
+      {kManifestSection, ManifestText(manifest)},
       {kSourceGraphSection, source_graph},
       {kGraphSection, ToText(model.graph)},
       {kChatTemplateSection, model.chat_template}};
@@ -178,6 +182,25 @@ Result<OmReader> CompileToMemory(const std::string& model, const CompileOptions&
     TBOOST_RETURN_IF_ERROR(writer.Finish());
   }
   return OmReader::FromMemory(std::move(image));
+}
+
+Result<Json> StoreTileHints(const std::string& path, const TileHints& hints) {
+  TBOOST_ASSIGN_OR_RETURN(const OmReader reader, OmReader::Open(path));
+  TBOOST_ASSIGN_OR_RETURN(const std::string_view text, reader.Section(kManifestSection));
+  TBOOST_ASSIGN_OR_RETURN(Json manifest, ParseJson(text, path));
+  manifest["tiles"] = TileHintsToJson(hints);
+  TBOOST_ASSIGN_OR_RETURN(OmWriter writer, OmWriter::Create(path));
+  for (const OmSection& section : reader.sections()) {
+    TBOOST_ASSIGN_OR_RETURN(const std::string_view bytes, reader.Section(section.name));
+    TBOOST_RETURN_IF_ERROR(
+        section.name == kManifestSection
+            ? writer.AddSection(section.name, ManifestText(manifest))
+            : writer.AddSection(section.name, bytes,
+                                section.name == kWeightsSection ? kOmPageAlignment : kOmAlignment));
+    reader.Release(section.offset, section.size);
+  }
+  TBOOST_RETURN_IF_ERROR(writer.Finish());
+  return manifest;
 }
 
 bool IsOmFile(const std::string& path) {

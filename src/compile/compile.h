@@ -35,6 +35,10 @@ Result<Json> CompileToFile(const std::string& model, const std::string& output,
 // Compiles into memory, for models that are run directly.
 Result<OmReader> CompileToMemory(const std::string& model, const CompileOptions& options);
 
+// Writes the hints into the manifest of the .om at `path`, in place of any that it has: the file is
+// replaced as a whole. The manifest.
+Result<Json> StoreTileHints(const std::string& path, const TileHints& hints);
+
 // Whether `path` is an .om (by its first bytes).
 bool IsOmFile(const std::string& path);
 

@@ -125,9 +125,11 @@ Result<std::unique_ptr<Model>> Model::Load(Runtime& runtime, const std::string& 
     TBOOST_ASSIGN_OR_RETURN(Tokenizer tokenizer, Tokenizer::Open(state->om->tokenizer));
     state->tokenizer.emplace(std::move(tokenizer));
   }
+  const std::string& cpu = runtime.state().topology.model_name;
   state->executor =
       std::make_unique<Executor>(runtime, state->om->program, state->om->weights.data(),
-                                 state->kv_pool ? &*state->kv_pool : nullptr);
+                                 state->kv_pool ? &*state->kv_pool : nullptr,
+                                 TileChoice{.hints = state->om->tiles.For(cpu, runtime.isa())});
   return std::unique_ptr<Model>(new Model(std::move(state)));
 } catch (const std::bad_alloc&) {
   return ResourceExhaustedError("{}: not enough memory to load it", path);

@@ -16,6 +16,7 @@
 #include "src/tensor/candidate.h"
 #include "src/tensor/scratch.h"
 #include "src/tensor/sequence_layout.h"
+#include "src/tensor/tile_hint.h"
 #include "src/tensor/view.h"
 
 namespace tboost {
@@ -72,6 +73,7 @@ struct KernelCall {
   // What its tasks read from end to end in ascending order: weights. Null: nothing.
   const char* stream = nullptr;
   int64_t stream_bytes = 0;
+  TileHint tile = {};  // of a product whose tile was chosen: how
   alignas(16) std::array<std::byte, 512> args;
 };
 
@@ -127,6 +129,7 @@ struct LowerContext {
   const kernels::KernelTable* kernels = nullptr;
   int threads = 1;
   int64_t l2_bytes = 0;
+  TileChoice tiles;
   // Where set, they alone are wanted of output 0, which is not written. Of operators with `ranks`.
   const BestRows* best = nullptr;
 };

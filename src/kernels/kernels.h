@@ -71,10 +71,11 @@ struct GemmArgs {
 // * the column's). A row that is not finite gives NaN.
 struct GemmInt8Args : GemmArgs {};
 inline constexpr int64_t kMostInt8K = 65536;
-// Sets the tile for `threads` threads and these cache sizes (bytes). Never changes
-// results.
-void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes);
-void ChooseTile(GemmInt8Args& args, int threads, int64_t l2_bytes);
+// Sets the tile for `threads` threads and these cache sizes (bytes): of those that a model of their
+// cost finds best the one of this rank, or the last where there are fewer. Never changes results.
+inline constexpr int kTileRanks = 6;
+void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes, int rank = 0);
+void ChooseTile(GemmInt8Args& args, int threads, int64_t l2_bytes, int rank = 0);
 
 // Some rows and columns of a product; columns count W's, in multiples of 16 (32 when gated).
 struct GemmRegion {

@@ -229,13 +229,13 @@ Result<KernelCall> Lower(const LowerContext& context) {
   // The tile that suits the product, in whole heads.
   kernels::GemmArgs all = args.product;
   all.n = y.shape[1];
-  kernels::ChooseTile(all, context.threads, context.l2_bytes);
+  const TileHint tile = ChooseTile(context, all);
   args.product.tile_m = all.tile_m;
   args.product.tile_k = all.tile_k;
   args.tile_heads = std::max<int64_t>(1, (all.tile_n + a.head_dim / 2) / a.head_dim);
   args.product.tile_n = args.tile_heads * a.head_dim;
   KernelCall call = MakeKernelCall("gemm+rope_kv", RunTask, args, CountTasks, CountScratch);
-  DescribeProduct(context, args.product, TileText(args.product), call);
+  DescribeTiled(context, args.product, tile, call);
   return call;
 }
 

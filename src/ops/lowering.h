@@ -1,6 +1,7 @@
 // From views to kernel arguments.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "src/graph/op_record.h"
@@ -60,16 +61,37 @@ inline void DescribeProduct(const LowerContext& context, const kernels::GemmArgs
                             context.kernels->name);
 }
 
-inline std::string TileText(const kernels::GemmArgs& product) {
-  return fmt::format("tile {}x{}", product.tile_m, product.tile_n);
+// Sets the product's tile.
+template <class Args>
+TileHint ChooseTile(const LowerContext& context, Args& args) {
+  kernels::ChooseTile(args, context.threads, context.l2_bytes, context.tiles.rank);
+  const ProductKey product = {
+      args.weight_dtype, args.gated, args.round_rows, context.threads, args.m, args.n, args.k};
+  const std::span<const TileHint> hints = context.tiles.hints;
+  const auto hint = std::ranges::find(hints, product, &TileHint::product);
+  if (hint != hints.end()) {
+    args.tile_m = hint->tile_m;
+    args.tile_n = hint->tile_n;
+  }
+  return {product, args.tile_m, args.tile_n, hint != hints.end()};
+}
+
+// Completes the call of a product with that tile, or one near it.
+inline void DescribeTiled(const LowerContext& context, const kernels::GemmArgs& product,
+                          const TileHint& tile, KernelCall& call) {
+  DescribeProduct(
+      context, product,
+      fmt::format("tile {}x{}{}", product.tile_m, product.tile_n, tile.stored ? " from hint" : ""),
+      call);
+  call.tile = tile;
 }
 
 template <class Args>
 KernelCall CallProduct(const LowerContext& context, std::string_view name,
                        void (*kernel)(const Args&, int64_t, kernels::Scratch), Args args) {
-  kernels::ChooseTile(args, context.threads, context.l2_bytes);
+  const TileHint tile = ChooseTile(context, args);
   KernelCall call = CallKernel(name, kernel, args);
-  DescribeProduct(context, args, TileText(args), call);
+  DescribeTiled(context, args, tile, call);
   return call;
 }
 

@@ -108,9 +108,10 @@ Status WriteWeights(OmWriter& writer, Graph& graph, const std::vector<MappedFile
 
 Result<std::unique_ptr<OmModel>> LoadOmModel(OmReader reader, const OpRegistry& ops,
                                              std::string_view name) {
-  auto model = std::make_unique<OmModel>(OmModel{std::move(reader), {}, {}, {}, {}, {}});
+  auto model = std::make_unique<OmModel>(OmModel{std::move(reader), {}, {}, {}, {}, {}, {}});
   TBOOST_ASSIGN_OR_RETURN(const std::string_view manifest, model->reader.Section(kManifestSection));
   TBOOST_ASSIGN_OR_RETURN(model->manifest, ParseJson(manifest, fmt::format("{}: manifest", name)));
+  TBOOST_ASSIGN_OR_RETURN(model->tiles, ReadTileHints(model->manifest, name));
   TBOOST_ASSIGN_OR_RETURN(model->weights, model->reader.Section(kWeightsSection));
   TBOOST_ASSIGN_OR_RETURN(const std::string_view text, model->reader.Section(kGraphSection));
   Result<Graph> graph = ParseGraph(text, ops);

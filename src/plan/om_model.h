@@ -11,6 +11,7 @@
 #include "src/base/json.h"
 #include "src/formats/om/container.h"
 #include "src/plan/program.h"
+#include "src/plan/tile_hints.h"
 
 namespace tboost {
 
@@ -34,6 +35,7 @@ struct OmModel {
   OmReader reader;
   Json manifest;
   Program program;
+  TileHints tiles;
   std::string_view weights, tokenizer, chat_template;  // the last two may be empty
 };
 

@@ -26,12 +26,13 @@ constexpr double kFlopRate = 50e9, kByteRate = 10e9;
 class Binder {
  public:
   Binder(Runtime::State& runtime, const Program& program, const char* weights,
-         const KvPool* kv_pool, Binding& binding)
+         const KvPool* kv_pool, const TileChoice& tiles, Binding& binding)
       : runtime_(runtime),
         program_(program),
         graph_(program.graph),
         weights_(weights),
         kv_pool_(kv_pool),
+        tiles_(tiles),
         binding_(binding),
         own_(graph_.values().size(), false) {}
 
@@ -240,6 +241,7 @@ class Binder {
       context.kernels = runtime_.kernels;
       context.threads = binding_.workers;
       context.l2_bytes = runtime_.l2_bytes;
+      context.tiles = tiles_;
       if (call.node == ranked) context.best = &best;
       Result<KernelCall> kernel = node.op->lower(context);
       if (!kernel.ok()) return kernel.status().WithContext(node.name);
@@ -247,6 +249,7 @@ class Binder {
       profile.kernel = kernel->kernel;
       profile.detail = kernel->detail;
       profile.compute = kernel->compute;
+      profile.tile = kernel->tile;
       kernels.push_back(*std::move(kernel));
     }
     return OkStatus();
@@ -268,6 +271,7 @@ class Binder {
   const Graph& graph_;
   const char* weights_;
   const KvPool* kv_pool_;
+  const TileChoice& tiles_;
   Binding& binding_;
   const SymbolValues symbols_ = binding_.shape.Symbols();
   std::vector<uint64_t> slot_bytes_, slot_offsets_;
@@ -299,10 +303,10 @@ int64_t Binding::Barriers() const {
 
 Result<std::unique_ptr<Binding>> MakeBinding(Runtime::State& runtime, const Program& program,
                                              const char* weights, const KvPool* kv_pool,
-                                             const StepShape& shape) {
+                                             const TileChoice& tiles, const StepShape& shape) {
   auto binding = std::make_unique<Binding>();
   binding->shape = shape;
-  TBOOST_RETURN_IF_ERROR(Binder(runtime, program, weights, kv_pool, *binding).Run());
+  TBOOST_RETURN_IF_ERROR(Binder(runtime, program, weights, kv_pool, tiles, *binding).Run());
   return binding;
 }
 

@@ -57,6 +57,6 @@ NodeId RankedNode(const Program& program);
 // Needs the runtime's lease, which also guards the arena that the binding points into.
 Result<std::unique_ptr<Binding>> MakeBinding(Runtime::State& runtime, const Program& program,
                                              const char* weights, const KvPool* kv_pool,
-                                             const StepShape& shape);
+                                             const TileChoice& tiles, const StepShape& shape);
 
 }  // namespace tboost

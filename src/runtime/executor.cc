@@ -39,8 +39,12 @@ Clock::time_point Record(Clock::time_point start, Clock::time_point done, CallPr
 }  // namespace
 
 Executor::Executor(Runtime& runtime, const Program& program, const char* weights,
-                   const KvPool* kv_pool)
-    : runtime_(runtime.state()), program_(program), weights_(weights), kv_pool_(kv_pool) {}
+                   const KvPool* kv_pool, const TileChoice& tiles)
+    : runtime_(runtime.state()),
+      program_(program),
+      weights_(weights),
+      kv_pool_(kv_pool),
+      tiles_(tiles) {}
 Executor::~Executor() = default;
 
 Result<Binding*> Executor::Bind(const StepShape& shape) {
@@ -56,7 +60,7 @@ Result<Binding*> Executor::Bind(const StepShape& shape) {
     return bindings_.front().get();
   }
   TBOOST_ASSIGN_OR_RETURN(std::unique_ptr<Binding> binding,
-                          MakeBinding(runtime_, program_, weights_, kv_pool_, shape));
+                          MakeBinding(runtime_, program_, weights_, kv_pool_, tiles_, shape));
   // Addresses have moved; what the step took before still counts.
   if (measured.runs > 0) binding->profile = std::move(measured);
   bindings_.push_front(std::move(binding));

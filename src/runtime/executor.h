@@ -38,11 +38,12 @@ struct StepInputs {
 struct Binding;
 class Worker;
 
-// A planned model bound to its weights. Weights, pool and runtime must outlive it. Thread-safe:
-// runs queue on the runtime.
+// A planned model bound to its weights. Weights, pool, hints and runtime must outlive it.
+// Thread-safe: runs queue on the runtime.
 class Executor {
  public:
-  Executor(Runtime& runtime, const Program& program, const char* weights, const KvPool* kv_pool);
+  Executor(Runtime& runtime, const Program& program, const char* weights, const KvPool* kv_pool,
+           const TileChoice& tiles = {});
   ~Executor();
 
   // What a caller sees of a finished step; valid within `read` only.
@@ -87,6 +88,7 @@ class Executor {
   const Program& program_;
   const char* weights_;
   const KvPool* kv_pool_;
+  const TileChoice tiles_;
   std::list<std::unique_ptr<Binding>> bindings_;  // most recently used first, bounded
   bool profile_enabled_ = false;
 };

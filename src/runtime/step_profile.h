@@ -18,6 +18,7 @@ struct CallProfile {
   double waiting = 0;         // of those, at the barrier: for the others' last tasks
   Cost cost;                  // of one run
   double constant_bytes = 0;  // of the cost's bytes, those of weights
+  TileHint tile;              // of a product whose tile was chosen
 };
 
 // The runs of one step shape.

@@ -89,6 +89,16 @@ TEST_P(StepTest, FusionAndWorkersKeepTheBits) {
   }
 }
 
+TEST_P(StepTest, TilesKeepTheBits) {
+  const auto runtime = MakeRuntime();
+  TestModel model(*runtime, folder_.path());
+  const std::vector<float> expected = Decode(model);
+  for (int rank = 1; rank < kernels::kTileRanks; ++rank) {
+    TestModel other(*runtime, folder_.path(), {}, {.hints = {}, .rank = rank});
+    EXPECT_EQ(Decode(other), expected) << rank;
+  }
+}
+
 TEST_P(StepTest, WorkersMeetFiveTimesALayer) {
   if (GetParam() == "mistral") GTEST_SKIP() << "its heads of 24 are no whole panels";
   const auto runtime = MakeRuntime();

@@ -72,12 +72,12 @@ struct TileModel {
 
 }  // namespace
 
-void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes) {
+void ChooseTile(GemmArgs& args, int threads, int64_t l2_bytes, int rank) {
   constexpr int64_t kRows = 128, kLeastK = 128, kMostK = 1024;  // that a block of k is meant for
   // Of the L2 cache, packed rows get 3/8; as much is left for two pairs of panels and sums.
   const int64_t packed = l2_bytes / int64_t{sizeof(float)} * 3 / 8;
   args.tile_k = std::clamp(packed / kRows / kChunk * kChunk, kLeastK, kMostK);
-  SearchTile(args, threads, TileModel{args.k, args.tile_k, packed});
+  SearchTile(args, threads, rank, TileModel{args.k, args.tile_k, packed});
 }
 
 }  // namespace tboost::kernels

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -272,6 +273,26 @@ TEST(Gemm, NothingToDoIsNoTask) {
     args.m = shape.m, args.n = shape.n, args.k = shape.k;
     ChooseTile(args, 2, 1 << 20);
     EXPECT_EQ(Tasks(args), 0);
+  }
+}
+
+TEST(Gemm, EveryRankIsAnotherTileAndThenTheLast) {
+  for (const Shape shape : {Shape{1, 576, 576}, Shape{128, 768, 768}, Shape{2048, 3072, 768}}) {
+    std::set<std::pair<int64_t, int64_t>> tiles;
+    for (int rank = 0; rank < kTileRanks; ++rank) {
+      GemmArgs args;
+      args.m = shape.m, args.n = shape.n, args.k = shape.k;
+      ChooseTile(args, 2, 1 << 20, rank);
+      EXPECT_LE(args.tile_m, shape.m);
+      EXPECT_LE(args.tile_n, shape.n);
+      EXPECT_TRUE(tiles.insert({args.tile_m, args.tile_n}).second) << rank;
+    }
+  }
+  for (int rank = 0; rank < kTileRanks; ++rank) {
+    GemmArgs args;
+    args.m = 1, args.n = 20, args.k = 64;
+    ChooseTile(args, 1, 1 << 20, rank);
+    EXPECT_EQ(args.tile_n, rank == 0 ? 32 : 16);
   }
 }
 

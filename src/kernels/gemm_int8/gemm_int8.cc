@@ -52,8 +52,8 @@ struct TileModel {
 
 }  // namespace
 
-void ChooseTile(GemmInt8Args& args, int threads, int64_t l2_bytes) {
-  SearchTile(args, threads, TileModel{args.k, l2_bytes / 2});
+void ChooseTile(GemmInt8Args& args, int threads, int64_t l2_bytes, int rank) {
+  SearchTile(args, threads, rank, TileModel{args.k, l2_bytes / 2});
 }
 
 }  // namespace tboost::kernels
