@@ -246,6 +246,28 @@ TEST(Onnx, TruncatedAnywhereIsAnErrorOrAShorterModel) {
     EXPECT_THAT(Parse(bytes.substr(0, size)), FailsWith(StatusCode::kCorrupt, "m.onnx: ")) << size;
 }
 
+TEST(Onnx, OneFileMayHoldMoreThan4GiB) {
+  const testing::TemporaryFolder folder;
+  constexpr uint64_t kSize = (uint64_t{1} << 32) + 8;
+  const std::string tensor =
+      testing::TensorHead("w", OnnxDataType::kUint8, {kSize}) + testing::FieldHead(9, kSize);
+  const std::string graph =
+      Field(12, Value("y")) + testing::FieldHead(5, tensor.size() + kSize) + tensor;
+  const std::string head = testing::FieldHead(7, graph.size() + kSize) + graph;
+  const std::string path = folder.Write("m.onnx", head);
+  // A hole but for the last byte.
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(head.size() + kSize - 1);
+  file.put('z');
+  file.close();
+  const auto model = OnnxModel::Open(path);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const OnnxRange& range = *model->graph.initializers[0].range;
+  EXPECT_EQ(range.offset, head.size());
+  EXPECT_EQ(range.size, kSize);
+  EXPECT_EQ(model->Bytes(range).back(), 'z');
+}
+
 TEST(Onnx, GraphsNest64Deep) {
   const auto nested = [](int depth) {
     std::string graph = testing::Graph(Field(1, Node("Relu", {"x"}, {"y"})));
@@ -264,11 +286,8 @@ TEST(Onnx, VeryDeepNestingTakesNoStack) {
   std::vector<std::string> heads;
   uint64_t size = 0;
   const auto wrap = [&](uint32_t number) {
-    std::string head;
-    protozero::add_varint_to_buffer(&head, uint64_t{number} << 3 | 2);
-    protozero::write_varint(std::back_inserter(head), size);
-    size += head.size();
-    heads.push_back(std::move(head));
+    heads.push_back(testing::FieldHead(number, size));
+    size += heads.back().size();
   };
   for (int i = 0; i < kDepth; ++i) {
     wrap(1);  // Sequence.elem_type

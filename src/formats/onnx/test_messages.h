@@ -27,6 +27,13 @@ inline std::string FloatField(uint32_t number, float value) {
   protozero::pbf_writer(out).add_float(number, value);
   return out;
 }
+// What stands before `size` bytes of a field.
+inline std::string FieldHead(uint32_t number, uint64_t size) {
+  std::string out;
+  protozero::add_varint_to_buffer(&out, uint64_t{number} << 3 | 2);
+  protozero::add_varint_to_buffer(&out, size);
+  return out;
+}
 inline std::string Packed(uint32_t number, const std::vector<int64_t>& values) {
   std::string out;
   protozero::pbf_writer(out).add_packed_int64(number, values.begin(), values.end());
