@@ -129,7 +129,7 @@ struct LowerContext {
   const kernels::KernelTable* kernels = nullptr;
   int threads = 1;
   int64_t l2_bytes = 0;
-  TileChoice tiles;
+  TileChoice tiles = {};
   // Where set, they alone are wanted of output 0, which is not written. Of operators with `ranks`.
   const BestRows* best = nullptr;
 };
