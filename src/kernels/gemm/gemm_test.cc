@@ -10,6 +10,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/random.h"
+#include "src/kernels/gemm/gemm_testing.h"
 #include "src/kernels/kernels_testing.h"
 #include "src/tensor/float16.h"
 
@@ -19,18 +20,15 @@ namespace {
 constexpr DType kFormats[] = {DType::kF32,  DType::kF16,  DType::kBF16, DType::kQ8_0, DType::kQ4_0,
                               DType::kQ4_1, DType::kQ5_0, DType::kQ4_K, DType::kQ6_K};
 
-// What a product computes, with its operands owned.
-struct Problem {
+using Shape = ProductShape;
+
+// What a product computes, with its operands owned; none of the optional ones is in use yet.
+struct Problem : ProductOperands {
   GemmArgs args;
-  std::vector<float> a, weights, gamma, beta, bias, residual,
-      c;  // weights: [n, k] as the format says
+  std::vector<float> weights;  // [n, k] as the format says
   std::vector<char> panels;
 
   int64_t width() const { return args.gated ? args.n / 2 : args.n; }
-};
-
-struct Shape {
-  int64_t m, n, k;
 };
 
 // Rows of random bytes whose f16 scales are small numbers, so that the values are like weights.
@@ -57,25 +55,10 @@ std::vector<char> RandomRows(DType dtype, int64_t n, int64_t k) {
   return rows;
 }
 
-// Inputs with a channel of 1e4 in some rows; every optional operand filled, none of them in use
-// yet.
 Problem MakeProblem(DType dtype, Shape shape) {
-  const auto [m, n, k] = shape;
-  const HashRandom random(2, "operands");
-  uint64_t next = 0;
-  const auto normal = [&](int64_t count, float scale, float mean) {
-    std::vector<float> values(count);
-    for (float& value : values) value = mean + scale * random.Normal(next++);
-    return values;
-  };
+  const int64_t n = shape.n, k = shape.k;
   Problem p;
-  p.a = normal(m * (k + 3), 1, 0);
-  for (int64_t r = 0; r < m; r += 3) p.a[r * (k + 3) + k / 2] = 1e4f;
-  p.gamma = normal(k, 0.2f, 1);
-  p.beta = normal(k, 0.2f, 0);
-  p.bias = normal(n, 1, 0);
-  p.residual = normal(m * (n + 1), 1, 0);
-  p.c.assign(m * (n + 5), -77);
+  static_cast<ProductOperands&>(p) = DrawOperands(dtype, shape, p.args);
   const std::vector<char> rows = RandomRows(dtype, n, k);
   p.weights.resize(n * k);
   const uint64_t row_bytes = *StorageBytes(dtype, k);
@@ -83,9 +66,6 @@ Problem MakeProblem(DType dtype, Shape shape) {
     DequantizeRow(dtype, rows.data() + r * row_bytes, k, p.weights.data() + r * k);
   p.panels.resize(*PackedBytes(dtype, n, k));
   PackPanels(dtype, rows.data(), n, k, p.panels.data());
-  p.args.m = m, p.args.n = n, p.args.k = k;
-  p.args.lda = k + 3, p.args.ldr = n + 1, p.args.ldc = n + 5;
-  p.args.weight_dtype = dtype;
   return p;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/base/random.h"
+#include "src/kernels/gemm/gemm_testing.h"
 #include "src/kernels/kernels_testing.h"
 
 namespace tboost::kernels {
@@ -15,43 +16,28 @@ namespace {
 constexpr int kCodesAt = 8;  // of a row of weights, behind its scale and the sum of its codes
 constexpr DType kFormats[] = {DType::kInt8, DType::kInt7};
 
-struct Shape {
-  int64_t m, n, k;
-};
+using Shape = ProductShape;
 
-// A product with its operands, every optional one filled, none in use yet.
-struct Problem {
+// A product with its operands; none of the optional ones is in use yet.
+struct Problem : ProductOperands {
   GemmInt8Args args;
-  std::vector<float> a, gamma, beta, bias, residual, c;
   std::vector<char> rows, panels;  // of W
 };
 
 Problem MakeProblem(DType dtype, Shape shape) {
-  const auto [m, n, k] = shape;
-  const HashRandom random(2, "operands");
-  uint64_t next = 0;
-  const auto normal = [&](int64_t count, float scale, float mean) {
-    std::vector<float> values(count);
-    for (float& value : values) value = mean + scale * random.Normal(next++);
-    return values;
-  };
+  const int64_t n = shape.n, k = shape.k;
   Problem p;
-  p.a = normal(m * (k + 3), 1, 0);
-  for (int64_t r = 0; r < m; r += 3) p.a[r * (k + 3) + k / 2] = 1e4f;
-  p.gamma = normal(k, 0.2f, 1);
-  p.beta = normal(k, 0.2f, 0);
-  p.bias = normal(n, 1, 0);
-  p.residual = normal(m * (n + 1), 1, 0);
-  p.c.assign(m * (n + 5), -77);
+  static_cast<ProductOperands&>(p) = DrawOperands(dtype, shape, p.args);
+  const HashRandom random(1, "weights");
   const uint64_t row_bytes = *RowBytes(dtype, k);
   p.rows.resize(n * row_bytes);
-  for (int64_t r = 0; r < n; ++r)
-    ConvertRow(normal(k, 0.1f, 0).data(), k, dtype, p.rows.data() + r * row_bytes);
+  std::vector<float> row(k);
+  for (int64_t r = 0; r < n; ++r) {
+    for (int64_t i = 0; i < k; ++i) row[i] = random.Normal(r * k + i) * 0.1f;
+    ConvertRow(row.data(), k, dtype, p.rows.data() + r * row_bytes);
+  }
   p.panels.resize(*PackedBytes(dtype, n, k));
   PackPanels(dtype, p.rows.data(), n, k, p.panels.data());
-  p.args.m = m, p.args.n = n, p.args.k = k;
-  p.args.lda = k + 3, p.args.ldr = n + 1, p.args.ldc = n + 5;
-  p.args.weight_dtype = dtype;
   return p;
 }
 
