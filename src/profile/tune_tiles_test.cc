@@ -46,7 +46,8 @@ std::vector<TileHint> TilesOfRank(const Model& model, int rank, int64_t tokens) 
   Must(executor.Run({.sequences = {&sequence, 1}}, [](const auto&) { return OkStatus(); }));
   state.kv_pool->Truncate(kv, 0);
   std::vector<TileHint> tiles;
-  for (const CallProfile& call : executor.Profile().at(0).calls)
+  const std::vector<StepProfile> profile = executor.Profile();
+  for (const CallProfile& call : profile.at(0).calls)
     if (call.tile.tile_m > 0 && call.tile.product.m > 0) tiles.push_back(call.tile);
   return tiles;
 }
