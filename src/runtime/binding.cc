@@ -209,7 +209,9 @@ class Binder {
     const int slot = program_.buffers[place.buffer].slot;
     const uint64_t offset =
         own_[id] ? arena_bytes_ + own_bytes_ * worker + own_offsets_[slot] : slot_offsets_[slot];
-    view.data = runtime_.arena.data() + offset + place.column * Info(value.type.dtype).block_bytes;
+    // Costs are of views before there is an arena.
+    if (char* const arena = runtime_.arena.data())
+      view.data = arena + offset + place.column * Info(value.type.dtype).block_bytes;
     return view;
   }
 
