@@ -1,19 +1,20 @@
 // Whether a sanitizer watches this program: memory then says nothing about the product.
 #pragma once
 
-namespace tboost::testing {
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
+#define TBOOST_SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
+#define TBOOST_SANITIZED 1
 #endif
-#else
-inline constexpr bool kSanitized = false;
 #endif
+#if !defined(TBOOST_SANITIZED)
+#define TBOOST_SANITIZED 0
+#endif
+
+namespace tboost::testing {
+
+inline constexpr bool kSanitized = TBOOST_SANITIZED;
 
 }  // namespace tboost::testing
 

@@ -13,6 +13,11 @@ namespace {
 
 std::atomic<int64_t> allocations{0};
 
+}  // namespace
+
+#if !TBOOST_SANITIZED  // which have operators of their own
+namespace {
+
 void* Count(size_t bytes, size_t alignment) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -31,6 +36,7 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+#endif
 
 namespace tboost {
 namespace {
