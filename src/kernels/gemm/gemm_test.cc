@@ -69,15 +69,8 @@ Problem MakeProblem(DType dtype, Shape shape) {
   return p;
 }
 
-// Points the arguments to the operands and runs all tasks.
 std::vector<float> Product(const KernelTable& table, Problem& p) {
-  std::fill(p.c.begin(), p.c.end(), -77.0f);
-  p.args.a = p.a.data();
-  p.args.panels = p.panels.data();
-  p.args.c = p.c.data();
-  if (p.args.tile_m == 0) ChooseTile(p.args, 2, 1 << 20);
-  RunKernel(table.gemm, p.args);
-  return p.c;
+  return RunProduct(table.gemm, p.panels, p, p.args);
 }
 
 double ReferenceActivation(Activation activation, double x) {

@@ -1,10 +1,11 @@
 // Operands of products under test.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "src/base/random.h"
-#include "src/kernels/kernels.h"
+#include "src/kernels/kernels_testing.h"
 
 namespace tboost::kernels {
 
@@ -40,6 +41,20 @@ inline ProductOperands DrawOperands(DType weights, ProductShape shape, GemmArgs&
   args.lda = k + 3, args.ldr = n + 1, args.ldc = n + 5;
   args.weight_dtype = weights;
   return out;
+}
+
+// Points `args` to the operands and runs all tasks; c, where nothing is written -77 as drawn.
+template <class Args>
+std::vector<float> RunProduct(void (*kernel)(const Args&, int64_t, Scratch),
+                              const std::vector<char>& panels, ProductOperands& operands,
+                              Args& args) {
+  std::fill(operands.c.begin(), operands.c.end(), -77.0f);
+  args.a = operands.a.data();
+  args.panels = panels.data();
+  args.c = operands.c.data();
+  if (args.tile_m == 0) ChooseTile(args, 2, 1 << 20);
+  RunKernel(kernel, args);
+  return operands.c;
 }
 
 }  // namespace tboost::kernels

@@ -41,15 +41,8 @@ Problem MakeProblem(DType dtype, Shape shape) {
   return p;
 }
 
-// Points the arguments to the operands and runs all tasks.
 std::vector<float> Product(const KernelTable& table, Problem& p) {
-  std::fill(p.c.begin(), p.c.end(), -77.0f);
-  p.args.a = p.a.data();
-  p.args.panels = p.panels.data();
-  p.args.c = p.c.data();
-  if (p.args.tile_m == 0) ChooseTile(p.args, 2, 1 << 20);
-  RunKernel(table.gemm_int8, p.args);
-  return p.c;
+  return RunProduct(table.gemm_int8, p.panels, p, p.args);
 }
 
 // The product by its definition: codes of the row, an exact sum, f32 scales.
